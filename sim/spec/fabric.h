@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * fabric.h - what joins the accelerators: levels from the inside out (inside the node, between nodes).
+ * Bandwidths are one direction.  A switched level gives each GPU its bandwidth; in a full mesh the bandwidth is that of
+ * ONE link between a pair, and reach - 1 links leave a GPU.
+ */
+#ifndef RC_FABRIC_H
+#define RC_FABRIC_H
+#include "fields.h"
+
+typedef enum rc_topology { RC_SWITCH, RC_FULL_MESH, RC_RING_OF_LINKS, RC_TORUS } rc_topology;
+
+typedef struct rc_fabric_level {
+    const char *name;   /* "nvlink", "roce": the link's name in breakdowns */
+    int topology;       /* rc_topology */
+    double reach;       /* GPUs that one domain of this level joins; infinite on an open outer level */
+    double bytes_per_s; /* see above */
+    int bandwidth_of;   /* 0: of a GPU, 1: of a node */
+    double latency_s;   /* of a small message, one way */
+} rc_fabric_level;
+
+typedef struct rc_fabric {
+    const char *name, *title;
+    rc_fabric_level *levels;
+    size_t levels_count; /* 1 or 2 */
+} rc_fabric;
+
+extern const rc_table rc_fabric_table;
+#endif

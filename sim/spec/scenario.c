@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "scenario.h"
+#include "catalog.h"
+#include "resolve.h"
+#include "text.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ----------------------------------------------------------------------------------------------------- file's shape */
+
+static const char *const weights_names[] = {"checkpoint", "bf16", "fp8", "nvfp4", "mxfp4", "int4", NULL};
+static const rc_format_id weights_formats[] = {RC_FORMAT_COUNT, RC_BF16, RC_FP8, RC_NVFP4, RC_MXFP4, RC_INT4};
+static const char *const metric_names[] = {"ttft", "tpot", "itl", "e2e", NULL};
+
+typedef struct engine_file {
+    rc_engine engine;
+    bool prefix_cache;
+    double host_cache_bytes;
+} engine_file;
+
+typedef struct price_file {
+    const char *book;
+    double usd_per_gpu_hour;
+} price_file;
+
+typedef struct scenario_file {
+    const char *schema, *title, *name;
+    rc_model model;
+    int weights;
+    rc_hardware hardware;
+    rc_parallel parallel;
+    engine_file engine;
+    rc_workload workload;
+    bool has_workload;
+    price_file price;
+    const char **objectives;
+    size_t objectives_count;
+    double seed;
+} scenario_file;
+
+static bool refuse(const cJSON *json, void *target, const char *path, rc_reader *reader) {
+    (void)target;
+    return rc_complain_value(reader, RC_NOT_SUPPORTED, path, json, "the key left out",
+                             "this version does not simulate it");
+}
+
+static bool read_nested(const rc_table *table, const cJSON *json, void *target, size_t bytes, const char *path,
+                        rc_reader *reader) {
+    void *whole = rc_arena_take(reader->arena, table->size);
+    bool good = rc_read(table, json, whole, path, reader);
+    memcpy(target, whole, bytes); /* each file struct begins with what the program keeps */
+    return good;
+}
+
+static bool read_model(const cJSON *json, void *target, const char *path, rc_reader *reader) {
+    return read_nested(&rc_model_table, json, target, sizeof(rc_model), path, reader) &&
+           rc_model_finish(target, path, reader);
+}
+
+static bool read_accelerator(const cJSON *json, void *target, const char *path, rc_reader *reader) {
+    return read_nested(&rc_accelerator_table, json, target, sizeof(rc_accelerator), path, reader);
+}
+
+static bool read_fabric(const cJSON *json, void *target, const char *path, rc_reader *reader) {
+    if (!read_nested(&rc_fabric_table, json, target, sizeof(rc_fabric), path, reader))
+        return false;
+    const rc_fabric *fabric = target;
+    bool good = fabric->levels_count == 1 || fabric->levels_count == 2;
+    return good || rc_complain(reader, RC_BAD_VALUE, path, "", "one or two levels", "wrong number of levels");
+}
+
+static bool read_stack(const cJSON *json, void *target, const char *path, rc_reader *reader) {
+    return read_nested(&rc_stack_table, json, target, sizeof(rc_stack), path, reader);
+}
+
+static bool read_workload(const cJSON *json, void *target, const char *path, rc_reader *reader) {
+    scenario_file *file = (scenario_file *)(void *)((char *)target - offsetof(scenario_file, workload));
+    file->has_workload = true;
+    return read_nested(&rc_workload_table, json, target, sizeof(rc_workload), path, reader) &&
+           rc_workload_finish(target, path, reader);
+}
+
+#define REFUSED(name_text, doc_text)                                                                                  \
+    {name_text, RC_FIELD_CUSTOM, 0, doc_text, .custom = refuse, .custom_schema = "{\"type\":\"null\"}"}
+#define DEGREE(name_text, member, doc_text)                                                                           \
+    {name_text, RC_FIELD_COUNT, offsetof(rc_parallel, member), doc_text, .absent = 1, .low = 1, .high = 4096}
+
+RC_TABLE(rc_parallel_table, rc_parallel, "parallel", "How a replica is split over GPUs.",
+         DEGREE("tp", tp, "tensor parallel: heads and columns"), DEGREE("pp", pp, "pipeline stages"),
+         DEGREE("ep", ep, "expert parallel, among the tp x dp ranks of a stage"),
+         DEGREE("dp", dp, "copies of attention in a replica"),
+         DEGREE("dcp", dcp, "decode context parallel: the cache split by position among tp ranks"),
+         DEGREE("replicas", replicas, "independent copies of the whole"));
+
+RC_TABLE(hardware_table, rc_hardware, "hardware", "The rack.",
+         {"accelerator", RC_FIELD_CUSTOM, offsetof(rc_hardware, accelerator), "name, path or object",
+          .required = true, .custom = read_accelerator, .custom_schema = "{\"type\":[\"string\",\"object\"]}"},
+         {"count", RC_FIELD_COUNT, offsetof(rc_hardware, count), "GPUs", .absent = NAN, .low = 1, .high = 1e6},
+         {"per_node", RC_FIELD_COUNT, offsetof(rc_hardware, per_node), "GPUs of a node", .absent = NAN, .low = 1,
+          .high = 1024},
+         {"fabric", RC_FIELD_CUSTOM, offsetof(rc_hardware, fabric), "name, path or object", .required = true,
+          .custom = read_fabric, .custom_schema = "{\"type\":[\"string\",\"object\"]}"},
+         {"stack", RC_FIELD_CUSTOM, offsetof(rc_hardware, stack), "name, path or object", .required = true,
+          .custom = read_stack, .custom_schema = "{\"type\":[\"string\",\"object\"]}"});
+
+#define FIELD(member) offsetof(engine_file, engine.member)
+RC_TABLE(engine_table, engine_file, "engine", "Settings of the serving engine; the stack's own where left out.",
+         {"policy", RC_FIELD_TEXT, FIELD(policy), "scheduling policy"},
+         {"max_running", RC_FIELD_COUNT, FIELD(max_running), "running requests of a replica", .absent = NAN, .low = 1,
+          .high = 1e6},
+         {"max_batched_tokens", RC_FIELD_COUNT, FIELD(max_batched_tokens), "tokens of a step", .absent = NAN,
+          .low = 1, .high = 1e7},
+         {"memory_fraction", RC_FIELD_NUMBER, FIELD(memory_fraction), "share of the usable memory taken",
+          .absent = NAN, .low = 0.01, .high = 1},
+         {"kv_dtype", RC_FIELD_CHOICE, FIELD(kv_format), "format of the KV cache", .absent = -1,
+          .choices = rc_format_names},
+         {"kv_block_tokens", RC_FIELD_COUNT, FIELD(kv_block_tokens), "tokens of a KV block", .absent = NAN, .low = 1,
+          .high = 65536},
+         {"max_context", RC_FIELD_COUNT, FIELD(max_context), "longest request admitted, in tokens",
+          .absent = INFINITY, .low = 1, .high = 1e9},
+         {"vision", RC_FIELD_BOOL, FIELD(vision), "load the vision tower"},
+         {"prefix_cache", RC_FIELD_BOOL, offsetof(engine_file, prefix_cache), "reuse of shared prefixes"},
+         {"host_cache", RC_FIELD_QUANTITY, offsetof(engine_file, host_cache_bytes), "cache in host memory",
+          .unit = RC_BYTES});
+#undef FIELD
+
+RC_TABLE(price_table, price_file, "price", "What a GPU costs.",
+         {"book", RC_FIELD_TEXT, offsetof(price_file, book), "name of a price book"},
+         {"usd_per_gpu_hour", RC_FIELD_QUANTITY, offsetof(price_file, usd_per_gpu_hour), "a price of your own",
+          .absent = NAN, .unit = RC_USD_PER_HOUR});
+
+#define FIELD(member) offsetof(scenario_file, member)
+RC_TABLE(rc_scenario_table, scenario_file, "scenario", "A question: a model on a rack under a load.",
+         {"schema", RC_FIELD_TEXT, FIELD(schema), "rackcast/scenario/1", .required = true},
+         {"name", RC_FIELD_TEXT, FIELD(name), "the file's name"},
+         {"title", RC_FIELD_TEXT, FIELD(title), "what the scenario shows"},
+         {"model", RC_FIELD_CUSTOM, FIELD(model), "name, path or object of a model", .required = true,
+          .custom = read_model, .custom_schema = "{\"type\":[\"string\",\"object\"]}"},
+         {"weights", RC_FIELD_CHOICE, FIELD(weights), "format the weights are stored in", .choices = weights_names},
+         {"hardware", RC_FIELD_OBJECT, FIELD(hardware), "the rack, as an object or as \"8xb300\"", .required = true,
+          .table = &hardware_table},
+         {"parallel", RC_FIELD_OBJECT, FIELD(parallel), "how a replica is split", .table = &rc_parallel_table},
+         {"engine", RC_FIELD_OBJECT, FIELD(engine), "engine settings", .table = &engine_table},
+         {"workload", RC_FIELD_CUSTOM, FIELD(workload), "name, path or object of a load", .custom = read_workload,
+          .custom_schema = "{\"type\":[\"string\",\"object\"]}"},
+         {"price", RC_FIELD_OBJECT, FIELD(price), "what a GPU costs", .table = &price_table},
+         {"objectives", RC_FIELD_TEXTS, FIELD(objectives), "limits, as \"ttft:2s:p99\"",
+          .count_offset = FIELD(objectives_count)},
+         {"seed", RC_FIELD_COUNT, FIELD(seed), "of all random numbers", .absent = 1, .low = 0, .high = 9e15},
+         REFUSED("speculation", "drafts of tokens (not simulated yet)"),
+         REFUSED("pools", "several pools of hardware (not simulated yet)"));
+#undef FIELD
+
+/* ------------------------------------------------------------------------------------------------------- layouts */
+
+double rc_replica_gpus(const rc_parallel *p) {
+    return p->tp * p->dp * p->pp;
+}
+
+double rc_expert_ranks(const rc_parallel *p) {
+    return p->tp * p->dp;
+}
+
+double rc_expert_tp(const rc_parallel *p) {
+    return p->tp * p->dp / p->ep;
+}
+
+const char *rc_parallel_text(char *text, size_t size, const rc_parallel *p) {
+    size_t used = 0;
+    const struct {
+        const char *name;
+        double degree;
+    } parts[] = {{"TP", p->tp}, {"DP", p->dp}, {"EP", p->ep}, {"DCP", p->dcp}, {"PP", p->pp}};
+    text[0] = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && used < size; i++)
+        if (parts[i].degree > 1)
+            used += (size_t)snprintf(text + used, size - used, "%s%s%.0f", used ? "+" : "", parts[i].name,
+                                     parts[i].degree);
+    if (!used)
+        used = (size_t)snprintf(text, size, "TP1");
+    if (p->replicas > 1 && used < size)
+        snprintf(text + used, size - used, " x %.0f replicas", p->replicas);
+    return text;
+}
+
+/* ------------------------------------------------------------------------------------------------- filling the gaps */
+
+static void assume(rc_resolution *r, const char *format, const char *value) {
+    char text[RC_TEXT_LENGTH];
+    snprintf(text, sizeof text, format, value);
+    rc_resolution_assume(r, text);
+}
+
+static void assume_number(rc_resolution *r, const char *format, double value) {
+    char text[RC_TEXT_LENGTH];
+    snprintf(text, sizeof text, format, value);
+    rc_resolution_assume(r, text);
+}
+
+static void fill_number(rc_resolution *r, double *value, double from_stack, const char *format) {
+    if (!isnan(*value))
+        return;
+    *value = from_stack;
+    assume_number(r, format, from_stack);
+}
+
+static void fill_engine(rc_resolution *r, rc_engine *engine, const rc_stack_engine *defaults) {
+    if (!engine->policy) {
+        engine->policy = defaults->policy;
+        assume(r, "policy: %s (the stack's default)", defaults->policy);
+    }
+    if (engine->kv_format < 0) {
+        engine->kv_format = defaults->kv_format;
+        assume(r, "KV cache: %s (the stack's default)", rc_format_names[defaults->kv_format]);
+    }
+    fill_number(r, &engine->max_running, defaults->max_running, "running requests: at most %.0f (the stack's default)");
+    fill_number(r, &engine->max_batched_tokens, defaults->max_batched_tokens,
+                "tokens of a step: at most %.0f (the stack's default)");
+    fill_number(r, &engine->memory_fraction, defaults->memory_fraction, "memory fraction: %.2f (the stack's default)");
+    fill_number(r, &engine->kv_block_tokens, defaults->kv_block_tokens, "KV block: %.0f tokens (the stack's default)");
+}
+
+static bool is_power_of_two(double value) {
+    double part;
+    return value >= 1 && frexp(value, &(int){0}) == 0.5 && modf(value, &part) == 0;
+}
+
+/* Where only a count is given: tensor parallelism over a node, pipeline stages over nodes. */
+static void fill_layout(rc_resolution *r, rc_hardware *hardware, rc_parallel *parallel, bool given) {
+    if (isnan(hardware->per_node))
+        hardware->per_node = hardware->accelerator.node;
+    if (isnan(hardware->count))
+        hardware->count = rc_replica_gpus(parallel) * parallel->replicas;
+    if (given || hardware->count == 1)
+        return;
+    double widest = is_power_of_two(hardware->count) && hardware->count <= 2 * hardware->per_node
+                        ? hardware->count
+                        : hardware->per_node;
+    while (widest > 1 && (fmod(hardware->count, widest) != 0 || !is_power_of_two(widest)))
+        widest--;
+    parallel->tp = widest;
+    parallel->pp = hardware->count / widest;
+    char text[RC_TEXT_LENGTH];
+    assume(r, "layout: %s (no layout was given)", rc_parallel_text(text, sizeof text, parallel));
+}
+
+static bool check_layout(rc_reader *reader, const rc_hardware *hardware, const rc_parallel *p) {
+    char found[RC_TEXT_LENGTH], expected[RC_TEXT_LENGTH];
+    double product = rc_replica_gpus(p) * p->replicas;
+    bool good = true;
+    if (product != hardware->count) {
+        snprintf(found, sizeof found, "tp %.0f x dp %.0f x pp %.0f x replicas %.0f = %.0f", p->tp, p->dp, p->pp,
+                 p->replicas, product);
+        snprintf(expected, sizeof expected, "a product of %.0f, the count of GPUs", hardware->count);
+        good = rc_complain(reader, RC_BAD_VALUE, "parallel", found, expected, "the layout does not use the rack");
+    }
+    if (fmod(p->tp * p->dp, p->ep) != 0) {
+        snprintf(found, sizeof found, "ep %.0f", p->ep);
+        snprintf(expected, sizeof expected, "a divisor of tp x dp = %.0f", p->tp * p->dp);
+        good = rc_complain(reader, RC_BAD_VALUE, "parallel.ep", found, expected, "EP does not divide the ranks");
+    }
+    if (fmod(p->tp, p->dcp) != 0) {
+        snprintf(found, sizeof found, "dcp %.0f", p->dcp);
+        snprintf(expected, sizeof expected, "a divisor of tp = %.0f", p->tp);
+        good = rc_complain(reader, RC_BAD_VALUE, "parallel.dcp", found, expected, "DCP does not divide TP");
+    }
+    return good;
+}
+
+/* ------------------------------------------------------------------------------------------ price, objectives, trace */
+
+static bool find_price(rc_reader *reader, rc_resolution *r, const price_file *given, rc_scenario *s) {
+    s->usd_per_gpu_hour = given->usd_per_gpu_hour;
+    s->price_book = given->book;
+    if (!given->book || !isnan(given->usd_per_gpu_hour))
+        return true;
+    char *file = rc_catalog_find(RC_CATALOG_PRICES, "prices", r->arena);
+    cJSON *json = file ? rc_catalog_load(file, r->problems) : NULL;
+    rc_price_books books;
+    rc_reader book_reader = {reader->arena, reader->problems, NULL, NULL};
+    bool good = json && rc_read(&rc_price_books_table, json, &books, "", &book_reader);
+    cJSON_Delete(json);
+    if (!good)
+        return rc_complain(reader, RC_NO_FILE, "price.book", given->book, "hwmodels/prices.json", "no price books");
+    rc_resolution_add_file(r, file);
+    const rc_price_book *book = rc_price_book_find(&books, given->book);
+    if (!book) {
+        const char *names[32];
+        for (size_t i = 0; i < books.books_count && i < 32; i++)
+            names[i] = books.books[i].name;
+        char words[300];
+        rc_choices_text(words, sizeof words, given->book, names, books.books_count);
+        return rc_complain(reader, RC_UNKNOWN_NAME, "price.book", given->book, words, "unknown price book");
+    }
+    s->usd_per_gpu_hour = rc_price_find(book, s->hardware.accelerator.name);
+    if (isnan(s->usd_per_gpu_hour))
+        assume(r, "price: the book has none for %s", s->hardware.accelerator.name);
+    return true;
+}
+
+/* "ttft:2s:p99"; without a percentile p99. */
+static bool read_objective(rc_reader *reader, const char *text, size_t index, rc_objective *objective) {
+    char metric[16] = "", limit[32] = "", percentile[16] = "p99", path[64];
+    sscanf(text, "%15[^:]:%31[^:]:%15s", metric, limit, percentile);
+    char *end = percentile;
+    double rank = percentile[0] == 'p' ? strtod(percentile + 1, &end) : NAN;
+    *objective = (rc_objective){.text = text, .metric = RC_METRIC_COUNT, .percentile = rank / 100};
+    for (int i = 0; metric_names[i]; i++)
+        if (strcmp(metric_names[i], metric) == 0)
+            objective->metric = i;
+    bool good = objective->metric != RC_METRIC_COUNT && !*end && rank > 0 && rank <= 100 &&
+                rc_quantity_parse(limit, RC_SECONDS, &objective->limit_s);
+    snprintf(path, sizeof path, "objectives[%zu]", index);
+    return good || rc_complain(reader, RC_BAD_VALUE, path, text,
+                               "metric:limit:percentile, as \"ttft:2s:p99\" (ttft, tpot, itl or e2e)",
+                               "not an objective");
+}
+
+/* A trace lies where the path says, beside the scenario, or among the shipped ones. */
+static bool find_trace(rc_reader *reader, rc_resolution *r, rc_arrival *arrival) {
+    const char *slash = strrchr(r->scenario_file, '/');
+    char *beside = rc_arena_format(r->arena, "%.*s%s", slash ? (int)(slash - r->scenario_file) + 1 : 0,
+                                   r->scenario_file, arrival->file);
+    FILE *here = fopen(arrival->file, "rb"), *there = here ? NULL : fopen(beside, "rb");
+    char *shipped = here || there ? NULL : rc_catalog_find(RC_CATALOG_TRACE, arrival->file, r->arena);
+    if (here || there)
+        fclose(here ? here : there);
+    if (!here && !there && !shipped) {
+        rc_catalog_complain(RC_CATALOG_TRACE, arrival->file, rc_resolution_file(r, "workload"),
+                            "workload.arrival.file", reader->arena, reader->problems);
+        return false;
+    }
+    arrival->file = here ? arrival->file : there ? beside : shipped;
+    rc_resolution_add_file(r, arrival->file);
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- opening */
+
+static bool check_schema(rc_reader *reader, const char *found) {
+    static const char wanted[] = "rackcast/scenario/1";
+    return !found || strcmp(found, wanted) == 0 ||
+           rc_complain(reader, RC_BAD_VALUE, "schema", found, wanted, "not a scenario of this version");
+}
+
+static bool check_features(rc_reader *reader, const engine_file *engine) {
+    bool good = true;
+    if (engine->prefix_cache)
+        good = rc_complain(reader, RC_NOT_SUPPORTED, "engine.prefix_cache", "true", "false",
+                           "this version does not simulate prefix caches");
+    if (engine->host_cache_bytes > 0)
+        good = rc_complain(reader, RC_NOT_SUPPORTED, "engine.host_cache", "a size", "\"0GB\"",
+                           "this version does not simulate a cache in host memory");
+    return good;
+}
+
+static bool fill(rc_scenario *s, const scenario_file *file, rc_resolution *r, rc_reader *reader, bool layout_given) {
+    s->model = file->model;
+    s->weights_format = weights_formats[file->weights];
+    s->hardware = file->hardware;
+    s->parallel = file->parallel;
+    s->engine = file->engine.engine;
+    s->has_workload = file->has_workload;
+    s->workload = file->workload;
+    s->seed = (uint64_t)file->seed;
+    fill_layout(r, &s->hardware, &s->parallel, layout_given);
+    fill_engine(r, &s->engine, &s->hardware.stack.defaults);
+    bool good = check_schema(reader, file->schema);
+    good = check_features(reader, &file->engine) && good;
+    good = check_layout(reader, &s->hardware, &s->parallel) && good;
+    good = find_price(reader, r, &file->price, s) && good;
+    s->objectives_count = file->objectives_count;
+    s->objectives = rc_arena_take(s->arena, (file->objectives_count + 1) * sizeof *s->objectives);
+    for (size_t i = 0; i < file->objectives_count; i++)
+        good = read_objective(reader, file->objectives[i], i, &s->objectives[i]) && good;
+    if (s->has_workload && s->workload.arrival.kind == RC_ARRIVAL_TRACE)
+        good = find_trace(reader, r, &s->workload.arrival) && good;
+    return good;
+}
+
+static void describe(rc_scenario *s, const scenario_file *file, rc_resolution *r) {
+    char layout[64];
+    s->name = file->name ? file->name : "";
+    s->title = file->title ? file->title
+                           : rc_arena_format(s->arena, "%s on %.0f x %s, %s", s->model.title, s->hardware.count,
+                                             s->hardware.accelerator.title,
+                                             rc_parallel_text(layout, sizeof layout, &s->parallel));
+    bool moe = false;
+    for (size_t i = 0; i < s->model.ffns_count; i++)
+        moe = moe || s->model.ffns[i].kind == RC_MOE;
+    if (moe && s->has_workload && !s->workload.routing_given)
+        assume_number(r, "expert popularity of this traffic: log-normal, sigma %.1f (assumed; 0 to 1.5 is plausible)",
+                      s->workload.routing.sigma);
+    s->assumptions = rc_arena_take(s->arena, (r->assumptions_count + 1) * sizeof *s->assumptions);
+    memcpy(s->assumptions, r->assumptions, r->assumptions_count * sizeof *s->assumptions);
+    s->assumptions_count = r->assumptions_count;
+    s->files = rc_arena_take(s->arena, (r->files_count + 1) * sizeof *s->files);
+    memcpy(s->files, r->files, r->files_count * sizeof *s->files);
+    s->files_count = r->files_count;
+    char *text = rc_json_canonical(r->root);
+    s->resolved = rc_arena_text(s->arena, text);
+    free(text);
+}
+
+rc_scenario *rc_open(const rc_question *question, rc_problems *problems) {
+    rc_arena *arena = rc_arena_new();
+    rc_scenario *s = rc_arena_take(arena, sizeof *s);
+    s->arena = arena;
+    rc_resolution r = {.arena = arena, .problems = problems};
+    rc_reader reader = {arena, problems, rc_resolution_file, &r};
+    scenario_file *file = rc_arena_take(arena, sizeof *file);
+    bool good = rc_resolve(&r, question) && rc_read(&rc_scenario_table, r.root, file, "", &reader) &&
+                fill(s, file, &r, &reader, rc_json_get(r.root, "parallel") != NULL);
+    if (good)
+        describe(s, file, &r);
+    cJSON_Delete(r.root);
+    if (good && rc_problems_count(problems) == 0)
+        return s;
+    rc_arena_free(arena);
+    return NULL;
+}
+
+void rc_close(rc_scenario *scenario) {
+    if (scenario)
+        rc_arena_free(scenario->arena);
+}
+
+const char *rc_scenario_title(const rc_scenario *scenario) {
+    return scenario->title;
+}
+
+const char *rc_scenario_resolved(const rc_scenario *scenario) {
+    return scenario->resolved;
+}

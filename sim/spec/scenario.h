@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * scenario.h - the whole question in SI units: model, rack, stack, engine settings, load, price, objectives.
+ * Immutable once opened; everything it points to lives in its arena.
+ */
+#ifndef RC_SCENARIO_H
+#define RC_SCENARIO_H
+#include "accelerator.h"
+#include "fabric.h"
+#include "model.h"
+#include "price.h"
+#include "stack.h"
+#include "workload.h"
+
+typedef struct rc_parallel {
+    double tp, pp, ep, dp, dcp, replicas;
+} rc_parallel;
+
+typedef struct rc_engine {
+    const char *policy;
+    double max_running, max_batched_tokens, memory_fraction, kv_block_tokens;
+    double max_context; /* longest request the engine admits, in tokens; infinite: as the model and the load say */
+    int kv_format;      /* rc_format_id */
+    bool vision;        /* load the vision tower too */
+} rc_engine;
+
+typedef struct rc_hardware {
+    double count, per_node;
+    rc_accelerator accelerator;
+    rc_fabric fabric;
+    rc_stack stack;
+} rc_hardware;
+
+typedef enum rc_metric { RC_METRIC_TTFT, RC_METRIC_TPOT, RC_METRIC_ITL, RC_METRIC_E2E, RC_METRIC_COUNT } rc_metric;
+typedef struct rc_objective {
+    const char *text;
+    int metric;
+    double limit_s;
+    double percentile; /* 0 to 1 */
+} rc_objective;
+
+/* A data file the scenario was made from. */
+typedef struct rc_data_file {
+    const char *name; /* without the folder of the data root, so that a fingerprint does not depend on it */
+    const char *path;
+    uint64_t hash;
+} rc_data_file;
+
+struct rc_scenario {
+    rc_arena *arena;
+    const char *title, *name;
+    rc_model model;
+    rc_format_id weights_format; /* RC_FORMAT_COUNT: as the checkpoint */
+    rc_hardware hardware;
+    rc_parallel parallel;
+    rc_engine engine;
+    bool has_workload;
+    rc_workload workload;
+    const char *price_book;      /* NULL: no price */
+    double usd_per_gpu_hour;     /* NaN: no price */
+    rc_objective *objectives;
+    size_t objectives_count;
+    uint64_t seed;
+    const char **assumptions;    /* what was not asked for and taken from the stack or assumed */
+    size_t assumptions_count;
+    const char *resolved;        /* JSON text */
+    rc_data_file *files;
+    size_t files_count;
+};
+
+extern const rc_table rc_scenario_table;
+extern const rc_table rc_parallel_table;
+
+/* The rank grid: GPUs of a replica, ranks that share the experts of a stage, ranks that split one expert. */
+double rc_replica_gpus(const rc_parallel *parallel);
+double rc_expert_ranks(const rc_parallel *parallel);
+double rc_expert_tp(const rc_parallel *parallel);
+/* "TP8", "TP8 x PP2", "DP16 + EP16" */
+const char *rc_parallel_text(char *text, size_t size, const rc_parallel *parallel);
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * stack.h - what a serving engine of a given version makes of an accelerator: which kernels it has, how fast they really
+ * are, what a step costs beside them, what memory it takes, and what its settings are unless a scenario says otherwise.
+ *
+ * A kernel family's time is  t = launch + unit_time * units + ((bytes / (em BW))^p + (flops / (ec peak))^p)^(1/p)
+ * with em and ec the shares of the data sheet it reaches and p how sharply memory and compute give way to each other.
+ */
+#ifndef RC_STACK_H
+#define RC_STACK_H
+#include "accelerator.h"
+#include "fields.h"
+
+typedef enum rc_provenance { RC_MEASURED, RC_FITTED, RC_TRANSFERRED, RC_ASSUMED } rc_provenance;
+extern const char *const rc_provenance_names[];
+
+typedef struct rc_kernel {
+    const char *name;          /* "gemm-bf16", "mla-decode" */
+    double launch_s;
+    double memory_efficiency;  /* em, 0 to 1 */
+    double compute_efficiency; /* ec, 0 to 1 */
+    double sharpness;          /* p */
+    int peak;                  /* rc_peak: which peak ec is a share of */
+    double unit_time_s;        /* per unit of work: sequence x KV head in attention */
+    double column_tile;        /* columns are rounded up to a multiple of it */
+    double token_tile;         /* smallest number of tokens an expert runs; then doubling to 128, then multiples */
+    double head_tile;          /* query heads are rounded up to a multiple of it */
+    int provenance;
+    double samples, median_error, p90_error; /* NaN where it was not fitted */
+    const char *source;
+} rc_kernel;
+
+typedef enum rc_operation { RC_ALL_REDUCE, RC_ALL_TO_ALL, RC_ALL_GATHER, RC_POINT_TO_POINT } rc_operation;
+typedef enum rc_algorithm { RC_ONE_SHOT, RC_TWO_SHOT, RC_RING, RC_DIRECT } rc_algorithm;
+
+typedef struct rc_collective {
+    int operation, algorithm;
+    int level;         /* 0: the inner level of the fabric, 1: the outer */
+    double latency_s;  /* of the software: kernel, synchronisation */
+    double hops;       /* how often the link's own latency is paid */
+    double efficiency; /* share of the link's bandwidth */
+    int provenance;
+    const char *source;
+} rc_collective;
+
+typedef struct rc_stack_memory {
+    double workspace_bytes; /* activations, libraries, non-framework memory of a GPU */
+    double graphs_bytes;    /* captured graphs of a GPU */
+    double state_slots;     /* recurrent-state slots a running request takes, without prefix cache */
+} rc_stack_memory;
+
+typedef struct rc_stack_engine {
+    const char *policy;
+    double max_running;        /* requests in a replica */
+    double max_batched_tokens; /* tokens of a step */
+    double memory_fraction;    /* of usable memory */
+    int kv_format;             /* index into rc_format_names */
+    double kv_block_tokens;
+} rc_stack_engine;
+
+typedef struct rc_stack_step {
+    double host_s;              /* host time of a step that kernels do not hide */
+    double launch_hidden;       /* share of launches hidden in a captured decode step */
+    double shared_overlap;      /* share of the shared experts' time hidden behind the routed ones */
+    int provenance;
+    double samples;
+    const char *source;
+} rc_stack_step;
+
+typedef struct rc_stack {
+    const char *name, *title, *engine, *version, *accelerator;
+    const char **replicated; /* small tensors that every rank holds whole */
+    size_t replicated_count;
+    rc_stack_memory memory;
+    rc_stack_engine defaults;
+    rc_stack_step step;
+    rc_kernel *kernels;
+    size_t kernels_count;
+    rc_collective *collectives;
+    size_t collectives_count;
+    double interval;         /* half-width of the forecast's 90 % interval, as a share */
+    int interval_provenance;
+} rc_stack;
+
+extern const rc_table rc_stack_table;
+const rc_kernel *rc_stack_kernel(const rc_stack *stack, const char *name); /* NULL: none */
+bool rc_stack_replicates(const rc_stack *stack, const char *tensor);
+#endif

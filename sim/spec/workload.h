@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * workload.h - what people ask of the rack: when requests come and how long they are, and how their tokens spread over
+ * experts.
+ */
+#ifndef RC_WORKLOAD_H
+#define RC_WORKLOAD_H
+#include "fields.h"
+
+typedef enum rc_arrival_kind {
+    RC_ARRIVAL_CLOSED,   /* so many clients, each waits for its answer, thinks, asks again; all start together */
+    RC_ARRIVAL_POISSON,
+    RC_ARRIVAL_GAMMA,    /* gamma-distributed intervals: cv above 1 is bursty */
+    RC_ARRIVAL_CONSTANT,
+    RC_ARRIVAL_TRACE     /* arrivals and lengths from a file */
+} rc_arrival_kind;
+
+typedef struct rc_arrival {
+    int kind;
+    double clients, think_time_s; /* closed */
+    double rate_per_s, cv;        /* open; cv = standard deviation / mean of intervals */
+    const char *file;             /* trace */
+    double scale;                 /* trace: intervals are divided by it */
+    double *window;               /* trace: seconds since its first row, [from, to) */
+    size_t window_count;          /* 0 or 2 */
+    const char *time_unit;        /* trace: "s", "ms", "us", "ns" where the column's name does not say */
+} rc_arrival;
+
+typedef enum rc_length_kind { RC_LENGTH_FIXED, RC_LENGTH_UNIFORM, RC_LENGTH_LOGNORMAL, RC_LENGTH_EMPIRICAL,
+                              RC_LENGTH_NONE } rc_length_kind;
+
+/* Tokens of a prompt or an answer. */
+typedef struct rc_length {
+    rc_length_kind kind;
+    double low, high;      /* fixed (both), uniform: both ends included */
+    double median, sigma;  /* lognormal; cut to [1, max] */
+    double max;            /* lognormal; infinite where not given */
+    double *values;        /* empirical: drawn with equal chance */
+    size_t values_count;
+} rc_length;
+
+typedef enum rc_routing_kind { RC_ROUTING_UNIFORM, RC_ROUTING_LOGNORMAL } rc_routing_kind;
+typedef struct rc_routing {
+    int kind;     /* how popular experts are with this traffic */
+    double sigma; /* lognormal: of the logarithm of popularity */
+} rc_routing;
+
+typedef struct rc_workload {
+    const char *name, *title;
+    rc_arrival arrival;
+    rc_length input, output;
+    double requests;    /* how many come; 0: all of the trace */
+    double duration_s;  /* the run is cut off then; infinite: it ends with the last answer */
+    rc_routing routing;
+    bool routing_given; /* false: the stated assumption is used */
+} rc_workload;
+
+extern const rc_table rc_workload_table;
+/* Checks what a table cannot. */
+bool rc_workload_finish(rc_workload *workload, const char *path, rc_reader *reader);
+double rc_length_mean(const rc_length *length);
+double rc_length_longest(const rc_length *length); /* infinite where there is no limit */
+#endif
