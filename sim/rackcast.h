@@ -139,7 +139,6 @@ typedef struct rc_fit_result {
     double weights_bytes_per_gpu;       /* fullest GPU, as this stack lays them out */
     double weights_bytes_per_gpu_even;  /* had everything been sharded evenly over a replica */
     double replicated_bytes_per_gpu;    /* of weights_bytes_per_gpu: tensors every rank holds whole */
-    double padding_bytes_per_gpu;       /* of weights_bytes_per_gpu: padding of shards */
     double memory_nameplate_bytes;      /* a GPU's label */
     double memory_usable_bytes;         /* what the driver shows */
     double memory_fraction;             /* share of the usable memory the engine takes */
@@ -283,6 +282,7 @@ typedef struct rc_run_result {
     double usd_per_million_output, usd_per_million_input, usd_per_million_total;
     double output_tokens_per_s_per_usd_hour;
     double breakdown[RC_TIME_COUNT];         /* shares, sum 1 */
+    rc_text link_names[2];                   /* of the two links: "link.nvlink", "link.roce" */
     double ceiling_output_tokens_per_s;      /* whole rack, at the mean decode batch */
     double ceiling_tpot_s;
     rc_range interval_output_tokens_per_s, interval_ttft_s, interval_tpot_s, interval_e2e_s;
@@ -342,7 +342,7 @@ rc_status rc_import(const char *config_file, const char *name, const char *out_f
                     rc_problems *problems);
 
 /* Describes a trace file: rows, span, rate, lengths, what was skipped; with `out_file`, writes it in our own CSV. */
-rc_status rc_trace(const char *file, const char *time_unit, const char *out_file, FILE *out, rc_format format,
+rc_status rc_describe_trace(const char *file, const char *time_unit, const char *out_file, FILE *out, rc_format format,
                    rc_problems *problems);
 
 /* Lists what there is of a kind: accelerators, fabrics, stacks, models, mixes, traces, scenarios, prices, policies. */

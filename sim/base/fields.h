@@ -59,10 +59,15 @@ struct rc_table {
     size_t count;
 };
 
+/* Defines a table; RC_LOCAL_TABLE one that only its file sees. */
 #define RC_TABLE(variable, type, title_text, doc_text, ...)                                                           \
     static const rc_field variable##_fields[] = {__VA_ARGS__};                                                         \
     const rc_table variable = {title_text, doc_text, sizeof(type), variable##_fields,                                  \
                                sizeof variable##_fields / sizeof *variable##_fields}
+#define RC_LOCAL_TABLE(variable, type, title_text, doc_text, ...)                                                     \
+    static const rc_field variable##_fields[] = {__VA_ARGS__};                                                         \
+    static const rc_table variable = {title_text, doc_text, sizeof(type), variable##_fields,                           \
+                                      sizeof variable##_fields / sizeof *variable##_fields}
 
 /* Fills `target` (of table->size bytes).  False where at least one problem was added.  `path` is "" at the top. */
 bool rc_read(const rc_table *table, const cJSON *json, void *target, const char *path, rc_reader *reader);

@@ -26,7 +26,7 @@ typedef struct accelerator_file {
     size_t sources_count;
 } accelerator_file;
 
-RC_TABLE(peaks_table, rc_peaks, "peaks", "Dense peaks of matrix work, never sparse ones.",
+RC_LOCAL_TABLE(peaks_table, rc_peaks, "peaks", "Dense peaks of matrix work, never sparse ones.",
          {"bf16", RC_FIELD_QUANTITY, offsetof(rc_peaks, bf16_flops_per_s), "BF16 with FP32 accumulation",
           .required = true, .unit = RC_FLOPS_PER_S},
          {"fp8", RC_FIELD_QUANTITY, offsetof(rc_peaks, fp8_flops_per_s), "FP8; left out where there is none",

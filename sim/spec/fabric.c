@@ -13,7 +13,7 @@ typedef struct fabric_file {
     size_t sources_count;
 } fabric_file;
 
-RC_TABLE(level_table, rc_fabric_level, "level", "One level of links.",
+RC_LOCAL_TABLE(level_table, rc_fabric_level, "level", "One level of links.",
          {"name", RC_FIELD_TEXT, offsetof(rc_fabric_level, name), "the link's name in breakdowns", .required = true},
          {"topology", RC_FIELD_CHOICE, offsetof(rc_fabric_level, topology), "how the GPUs are joined",
           .required = true, .choices = topology_names},

@@ -3,6 +3,7 @@
 #include "number_format.h"
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 typedef struct importer {
     const cJSON *top, *text; /* the config, and the part of it that is the language model */
@@ -437,7 +438,10 @@ static void add_source(cJSON *model, const importer *in) {
         snprintf(url, sizeof url, "%s", base);
     cJSON_AddItemToArray(of, cJSON_CreateString("*"));
     rc_json_add_text(source, "url", url);
-    rc_json_add_text(source, "date", "2026-11-30");
+    char today[16];
+    time_t now = time(NULL);
+    strftime(today, sizeof today, "%Y-%m-%d", gmtime(&now));
+    rc_json_add_text(source, "date", today);
     cJSON_AddItemToArray(rc_json_add_array(model, "sources"), source);
 }
 

@@ -14,7 +14,7 @@ static const char *const residual_names[] = {"standard", "attention-residual", N
     {name_text, RC_FIELD_COUNT, offsetof(type, member), doc_text, .low = 0, .high = 1e9}
 #define FLAG(type, name_text, member, doc_text) {name_text, RC_FIELD_BOOL, offsetof(type, member), doc_text}
 
-RC_TABLE(mixer_table, rc_mixer, "mixer", "One kind of token mixer.",
+RC_LOCAL_TABLE(mixer_table, rc_mixer, "mixer", "One kind of token mixer.",
          {"kind", RC_FIELD_CHOICE, offsetof(rc_mixer, kind), "gqa, mla, kda or gdn", .required = true,
           .choices = mixer_kind_names},
          SHAPE(rc_mixer, "heads", heads, "query heads (value heads of a gated delta net)"),
@@ -40,7 +40,7 @@ RC_TABLE(mixer_table, rc_mixer, "mixer", "One kind of token mixer.",
          {"qk_norm", RC_FIELD_CHOICE, offsetof(rc_mixer, qk_norm), "gqa: norms of queries and keys",
           .choices = qk_norm_names});
 
-RC_TABLE(ffn_table, rc_ffn, "feed-forward network", "One kind of feed-forward network; gated, three matrices.",
+RC_LOCAL_TABLE(ffn_table, rc_ffn, "feed-forward network", "One kind of feed-forward network; gated, three matrices.",
          {"kind", RC_FIELD_CHOICE, offsetof(rc_ffn, kind), "dense or moe", .required = true,
           .choices = ffn_kind_names},
          SHAPE(rc_ffn, "inner", inner, "width of the dense network, or of one expert"),
@@ -54,13 +54,13 @@ RC_TABLE(ffn_table, rc_ffn, "feed-forward network", "One kind of feed-forward ne
          FLAG(rc_ffn, "shared_gate", shared_gate, "moe: a gate on the shared expert"),
          FLAG(rc_ffn, "bias", bias, "moe: biases of the experts"));
 
-RC_TABLE(layer_table, rc_layer_run, "layers", "Consecutive layers of one kind.",
+RC_LOCAL_TABLE(layer_table, rc_layer_run, "layers", "Consecutive layers of one kind.",
          {"mixer", RC_FIELD_TEXT, offsetof(rc_layer_run, mixer_name), "name of a mixer", .required = true},
          {"ffn", RC_FIELD_TEXT, offsetof(rc_layer_run, ffn_name), "name of a network", .required = true},
          {"count", RC_FIELD_COUNT, offsetof(rc_layer_run, count), "how many in a row", .required = true, .low = 1,
           .high = 100000});
 
-RC_TABLE(vision_table, rc_vision, "vision tower", "A vision transformer and the projector behind it.",
+RC_LOCAL_TABLE(vision_table, rc_vision, "vision tower", "A vision transformer and the projector behind it.",
          SHAPE(rc_vision, "layers", layers, "layers"), SHAPE(rc_vision, "hidden", hidden, "width"),
          SHAPE(rc_vision, "qkv", qkv, "width of q, k and v each"), SHAPE(rc_vision, "inner", inner, "width of the MLP"),
          SHAPE(rc_vision, "patch", patch, "pixels of a patch's side"),
@@ -70,7 +70,7 @@ RC_TABLE(vision_table, rc_vision, "vision tower", "A vision transformer and the 
 #define FORMAT(name_text, member, doc_text)                                                                           \
     {name_text, RC_FIELD_CHOICE, offsetof(rc_quantization, member), doc_text, .absent = RC_BF16,                       \
      .choices = rc_format_names}
-RC_TABLE(quantization_table, rc_quantization, "quantization", "Formats by group; bf16 where left out.",
+RC_LOCAL_TABLE(quantization_table, rc_quantization, "quantization", "Formats by group; bf16 where left out.",
          FORMAT("routed_experts", routed_experts, "routed experts"),
          FORMAT("attention", attention, "projections of the mixers"),
          FORMAT("shared_experts", shared_experts, "shared experts"),

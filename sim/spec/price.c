@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-RC_TABLE(price_entry_table, rc_price, "price", "What one GPU costs an hour.",
+RC_LOCAL_TABLE(price_entry_table, rc_price, "price", "What one GPU costs an hour.",
          {"price", RC_FIELD_QUANTITY, offsetof(rc_price, usd_per_gpu_hour), "dollars per GPU-hour", .required = true,
           .unit = RC_USD_PER_HOUR},
          {"seller", RC_FIELD_TEXT, offsetof(rc_price, seller), "who sells at it"},
@@ -31,7 +31,7 @@ static bool read_prices(const cJSON *json, void *target, const char *path, rc_re
     return good;
 }
 
-RC_TABLE(book_table, rc_price_book, "price book", "Prices that belong together.",
+RC_LOCAL_TABLE(book_table, rc_price_book, "price book", "Prices that belong together.",
          {"title", RC_FIELD_TEXT, offsetof(rc_price_book, title), "what prices these are", .required = true},
          {"source", RC_FIELD_TEXT, offsetof(rc_price_book, source), "where they come from", .required = true},
          {"date", RC_FIELD_TEXT, offsetof(rc_price_book, date), "when they were read", .required = true},

@@ -93,7 +93,7 @@ RC_TABLE(rc_parallel_table, rc_parallel, "parallel", "How a replica is split ove
          DEGREE("dcp", dcp, "decode context parallel: the cache split by position among tp ranks"),
          DEGREE("replicas", replicas, "independent copies of the whole"));
 
-RC_TABLE(hardware_table, rc_hardware, "hardware", "The rack.",
+RC_LOCAL_TABLE(hardware_table, rc_hardware, "hardware", "The rack.",
          {"accelerator", RC_FIELD_CUSTOM, offsetof(rc_hardware, accelerator), "name, path or object",
           .required = true, .custom = read_accelerator, .custom_schema = "{\"type\":[\"string\",\"object\"]}"},
          {"count", RC_FIELD_COUNT, offsetof(rc_hardware, count), "GPUs", .absent = NAN, .low = 1, .high = 1e6},
@@ -105,7 +105,7 @@ RC_TABLE(hardware_table, rc_hardware, "hardware", "The rack.",
           .custom = read_stack, .custom_schema = "{\"type\":[\"string\",\"object\"]}"});
 
 #define FIELD(member) offsetof(engine_file, engine.member)
-RC_TABLE(engine_table, engine_file, "engine", "Settings of the serving engine; the stack's own where left out.",
+RC_LOCAL_TABLE(engine_table, engine_file, "engine", "Settings of the serving engine; the stack's own where left out.",
          {"policy", RC_FIELD_TEXT, FIELD(policy), "scheduling policy"},
          {"max_running", RC_FIELD_COUNT, FIELD(max_running), "running requests of a replica", .absent = NAN, .low = 1,
           .high = 1e6},
@@ -125,7 +125,7 @@ RC_TABLE(engine_table, engine_file, "engine", "Settings of the serving engine; t
           .unit = RC_BYTES});
 #undef FIELD
 
-RC_TABLE(price_table, price_file, "price", "What a GPU costs.",
+RC_LOCAL_TABLE(price_table, price_file, "price", "What a GPU costs.",
          {"book", RC_FIELD_TEXT, offsetof(price_file, book), "name of a price book"},
          {"usd_per_gpu_hour", RC_FIELD_QUANTITY, offsetof(price_file, usd_per_gpu_hour), "a price of your own",
           .absent = NAN, .unit = RC_USD_PER_HOUR});

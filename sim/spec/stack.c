@@ -14,7 +14,7 @@ static const char *const level_names[] = {"inner", "outer", NULL};
      .required = true, .choices = rc_provenance_names},                                                                \
     {"source", RC_FIELD_TEXT, offsetof(type, source), "where the numbers come from"}
 
-RC_TABLE(kernel_table, rc_kernel, "kernel", "One kernel family: t = launch + unit_time units + p-norm of memory and compute.",
+RC_LOCAL_TABLE(kernel_table, rc_kernel, "kernel", "One kernel family: t = launch + unit_time units + p-norm of memory and compute.",
          {"launch", RC_FIELD_QUANTITY, offsetof(rc_kernel, launch_s), "launch and ramp of the kernel",
           .required = true, .unit = RC_SECONDS},
          {"memory_efficiency", RC_FIELD_NUMBER, offsetof(rc_kernel, memory_efficiency),
@@ -38,7 +38,7 @@ RC_TABLE(kernel_table, rc_kernel, "kernel", "One kernel family: t = launch + uni
           .absent = NAN},
          {"p90_error", RC_FIELD_NUMBER, offsetof(rc_kernel, p90_error), "on those rows, as a share", .absent = NAN});
 
-RC_TABLE(collective_table, rc_collective, "collective", "One algorithm of one collective on one level.",
+RC_LOCAL_TABLE(collective_table, rc_collective, "collective", "One algorithm of one collective on one level.",
          {"operation", RC_FIELD_CHOICE, offsetof(rc_collective, operation), "what it does", .required = true,
           .choices = operation_names},
          {"algorithm", RC_FIELD_CHOICE, offsetof(rc_collective, algorithm), "how", .required = true,
@@ -53,7 +53,7 @@ RC_TABLE(collective_table, rc_collective, "collective", "One algorithm of one co
           .required = true, .low = 0.001, .high = 1},
          PROVENANCE(rc_collective));
 
-RC_TABLE(memory_table, rc_stack_memory, "memory", "What the engine takes beside weights and caches, on one GPU.",
+RC_LOCAL_TABLE(memory_table, rc_stack_memory, "memory", "What the engine takes beside weights and caches, on one GPU.",
          {"workspace", RC_FIELD_QUANTITY, offsetof(rc_stack_memory, workspace_bytes), "activations and libraries",
           .required = true, .unit = RC_BYTES},
          {"graphs", RC_FIELD_QUANTITY, offsetof(rc_stack_memory, graphs_bytes), "captured graphs", .required = true,
@@ -61,7 +61,7 @@ RC_TABLE(memory_table, rc_stack_memory, "memory", "What the engine takes beside 
          {"state_slots", RC_FIELD_COUNT, offsetof(rc_stack_memory, state_slots),
           "recurrent-state slots a running request takes", .absent = 1, .low = 1, .high = 64});
 
-RC_TABLE(engine_table, rc_stack_engine, "defaults", "The engine's settings unless a scenario says otherwise.",
+RC_LOCAL_TABLE(engine_table, rc_stack_engine, "defaults", "The engine's settings unless a scenario says otherwise.",
          {"policy", RC_FIELD_TEXT, offsetof(rc_stack_engine, policy), "scheduling policy", .required = true},
          {"max_running", RC_FIELD_COUNT, offsetof(rc_stack_engine, max_running), "running requests of a replica",
           .required = true, .low = 1, .high = 1e6},
@@ -74,7 +74,7 @@ RC_TABLE(engine_table, rc_stack_engine, "defaults", "The engine's settings unles
          {"kv_block_tokens", RC_FIELD_COUNT, offsetof(rc_stack_engine, kv_block_tokens), "tokens of a KV block",
           .required = true, .low = 1, .high = 65536});
 
-RC_TABLE(step_table, rc_stack_step, "step", "What a step costs beside its kernels, and what hides behind what.",
+RC_LOCAL_TABLE(step_table, rc_stack_step, "step", "What a step costs beside its kernels, and what hides behind what.",
          {"host", RC_FIELD_QUANTITY, offsetof(rc_stack_step, host_s), "host time that kernels do not hide",
           .required = true, .unit = RC_SECONDS},
          {"launch_hidden", RC_FIELD_NUMBER, offsetof(rc_stack_step, launch_hidden),
@@ -99,7 +99,7 @@ typedef struct stack_file {
 
 static bool read_interval(const cJSON *json, void *target, const char *path, rc_reader *reader);
 #define FIELD(member) offsetof(stack_file, stack.member)
-RC_TABLE(interval_table, interval, "interval", "How sure a forecast is.",
+RC_LOCAL_TABLE(interval_table, interval, "interval", "How sure a forecast is.",
          {"share", RC_FIELD_NUMBER, offsetof(interval, share), "half-width of the 90 % interval, as a share",
           .required = true, .low = 0.01, .high = 10},
          PROVENANCE(interval));

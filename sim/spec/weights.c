@@ -37,6 +37,12 @@ static rc_weight *add_matrix(lister *l, rc_component component, const char *name
     return weight;
 }
 
+/* One of several matrices that meet the same input and run as one GEMM. */
+static void add_fused(lister *l, rc_component component, const char *name, double rows, double columns, int format,
+                      rc_split split, double units) {
+    add_matrix(l, component, name, rows, columns, format, split, units)->fused = true;
+}
+
 static void add_vector(lister *l, rc_component component, const char *name, double length, int format) {
     if (length > 0)
         add(l, component, name, length, 1, format);
@@ -47,11 +53,11 @@ static void add_vector(lister *l, rc_component component, const char *name, doub
 static void list_gqa(lister *l, const rc_mixer *m) {
     double hidden = l->model->hidden, q = m->heads * m->head_dim, kv = m->kv_heads * m->head_dim;
     int format = l->model->quantization.attention;
-    add_matrix(l, RC_COMPONENT_GQA, "q_proj", q, hidden, format, RC_SPLIT_ROWS, m->heads);
-    add_matrix(l, RC_COMPONENT_GQA, "k_proj", kv, hidden, format, RC_SPLIT_ROWS, m->kv_heads);
-    add_matrix(l, RC_COMPONENT_GQA, "v_proj", kv, hidden, format, RC_SPLIT_ROWS, m->kv_heads);
+    add_fused(l, RC_COMPONENT_GQA, "q_proj", q, hidden, format, RC_SPLIT_ROWS, m->heads);
+    add_fused(l, RC_COMPONENT_GQA, "k_proj", kv, hidden, format, RC_SPLIT_ROWS, m->kv_heads);
+    add_fused(l, RC_COMPONENT_GQA, "v_proj", kv, hidden, format, RC_SPLIT_ROWS, m->kv_heads);
     if (m->output_gate)
-        add_matrix(l, RC_COMPONENT_OUTPUT_GATES, "g_proj", q, hidden, format, RC_SPLIT_ROWS, m->heads);
+        add_fused(l, RC_COMPONENT_OUTPUT_GATES, "g_proj", q, hidden, format, RC_SPLIT_ROWS, m->heads);
     add_matrix(l, RC_COMPONENT_OUTPUT_PROJECTIONS, "o_proj", hidden, q, format, RC_SPLIT_COLUMNS, m->heads);
     add_vector(l, RC_COMPONENT_GQA, "norms", m->qkv_bias ? q + 2 * kv : 0, RC_BF16);
     add_vector(l, RC_COMPONENT_OUTPUT_PROJECTIONS, "norms", m->output_bias ? hidden : 0, RC_BF16);
@@ -76,11 +82,11 @@ static void list_mla(lister *l, const rc_mixer *m) {
     double hidden = l->model->hidden, q = m->heads * (m->nope_dim + m->rope_dim), out = m->heads * m->value_dim;
     int format = l->model->quantization.attention;
     if (m->q_rank > 0) {
-        add_matrix(l, RC_COMPONENT_MLA, "q_a", m->q_rank, hidden, format, RC_SPLIT_NONE, 1);
+        add_fused(l, RC_COMPONENT_MLA, "q_a", m->q_rank, hidden, format, RC_SPLIT_NONE, 1);
         add_matrix(l, RC_COMPONENT_MLA, "q_b", q, m->q_rank, format, RC_SPLIT_ROWS, m->heads);
     } else
         add_matrix(l, RC_COMPONENT_MLA, "q_proj", q, hidden, format, RC_SPLIT_ROWS, m->heads);
-    add_matrix(l, RC_COMPONENT_MLA, "kv_a", m->kv_rank + m->rope_dim, hidden, format, RC_SPLIT_NONE, 1);
+    add_fused(l, RC_COMPONENT_MLA, "kv_a", m->kv_rank + m->rope_dim, hidden, format, RC_SPLIT_NONE, 1);
     add_matrix(l, RC_COMPONENT_MLA, "kv_b", m->heads * (m->nope_dim + m->value_dim), m->kv_rank, format,
                RC_SPLIT_ROWS, m->heads);
     if (m->output_gate)
@@ -94,14 +100,14 @@ static void list_mla(lister *l, const rc_mixer *m) {
 static void list_kda(lister *l, const rc_mixer *m) {
     double hidden = l->model->hidden, keys = m->heads * m->key_dim, values = m->heads * m->value_dim;
     int format = l->model->quantization.attention;
-    add_matrix(l, RC_COMPONENT_KDA, "q_proj", keys, hidden, format, RC_SPLIT_ROWS, m->heads);
-    add_matrix(l, RC_COMPONENT_KDA, "k_proj", keys, hidden, format, RC_SPLIT_ROWS, m->heads);
-    add_matrix(l, RC_COMPONENT_KDA, "v_proj", values, hidden, format, RC_SPLIT_ROWS, m->heads);
-    add_matrix(l, RC_COMPONENT_KDA, "f_a", m->gate_rank, hidden, format, RC_SPLIT_NONE, 1);
+    add_fused(l, RC_COMPONENT_KDA, "q_proj", keys, hidden, format, RC_SPLIT_ROWS, m->heads);
+    add_fused(l, RC_COMPONENT_KDA, "k_proj", keys, hidden, format, RC_SPLIT_ROWS, m->heads);
+    add_fused(l, RC_COMPONENT_KDA, "v_proj", values, hidden, format, RC_SPLIT_ROWS, m->heads);
+    add_fused(l, RC_COMPONENT_KDA, "f_a", m->gate_rank, hidden, format, RC_SPLIT_NONE, 1);
     add_matrix(l, RC_COMPONENT_KDA, "f_b", keys, m->gate_rank, format, RC_SPLIT_ROWS, m->heads);
-    add_matrix(l, RC_COMPONENT_KDA, "b_proj", m->heads, hidden, format, RC_SPLIT_ROWS, m->heads);
+    add_fused(l, RC_COMPONENT_KDA, "b_proj", m->heads, hidden, format, RC_SPLIT_ROWS, m->heads);
     if (m->output_gate)
-        add_matrix(l, RC_COMPONENT_OUTPUT_GATES, "g_proj", values, hidden, format, RC_SPLIT_ROWS, m->heads);
+        add_fused(l, RC_COMPONENT_OUTPUT_GATES, "g_proj", values, hidden, format, RC_SPLIT_ROWS, m->heads);
     add_matrix(l, RC_COMPONENT_OUTPUT_PROJECTIONS, "o_proj", hidden, values, format, RC_SPLIT_COLUMNS, m->heads);
     rc_weight *conv = add(l, RC_COMPONENT_KDA, "conv", 2 * keys + values, m->conv_width, RC_F32);
     conv->split = RC_SPLIT_ROWS;
@@ -113,12 +119,12 @@ static void list_kda(lister *l, const rc_mixer *m) {
 static void list_gdn(lister *l, const rc_mixer *m) {
     double hidden = l->model->hidden, keys = m->key_heads * m->key_dim, values = m->heads * m->value_dim;
     int format = l->model->quantization.attention;
-    add_matrix(l, RC_COMPONENT_GDN, "q_proj", keys, hidden, format, RC_SPLIT_ROWS, m->key_heads);
-    add_matrix(l, RC_COMPONENT_GDN, "k_proj", keys, hidden, format, RC_SPLIT_ROWS, m->key_heads);
-    add_matrix(l, RC_COMPONENT_GDN, "v_proj", values, hidden, format, RC_SPLIT_ROWS, m->heads);
-    add_matrix(l, RC_COMPONENT_GDN, "ba_proj", 2 * m->heads, hidden, format, RC_SPLIT_ROWS, m->heads);
+    add_fused(l, RC_COMPONENT_GDN, "q_proj", keys, hidden, format, RC_SPLIT_ROWS, m->key_heads);
+    add_fused(l, RC_COMPONENT_GDN, "k_proj", keys, hidden, format, RC_SPLIT_ROWS, m->key_heads);
+    add_fused(l, RC_COMPONENT_GDN, "v_proj", values, hidden, format, RC_SPLIT_ROWS, m->heads);
+    add_fused(l, RC_COMPONENT_GDN, "ba_proj", 2 * m->heads, hidden, format, RC_SPLIT_ROWS, m->heads);
     if (m->output_gate)
-        add_matrix(l, RC_COMPONENT_OUTPUT_GATES, "z_proj", values, hidden, format, RC_SPLIT_ROWS, m->heads);
+        add_fused(l, RC_COMPONENT_OUTPUT_GATES, "z_proj", values, hidden, format, RC_SPLIT_ROWS, m->heads);
     add_matrix(l, RC_COMPONENT_OUTPUT_PROJECTIONS, "o_proj", hidden, values, format, RC_SPLIT_COLUMNS, m->heads);
     rc_weight *conv = add(l, RC_COMPONENT_GDN, "conv", 2 * keys + values, m->conv_width, RC_BF16);
     conv->split = RC_SPLIT_ROWS;

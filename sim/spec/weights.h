@@ -58,6 +58,7 @@ typedef struct rc_weight {
     double units;        /* pieces a split may fall between */
     double active;       /* share of it one token works with: top-k / experts, 0 for an embedding */
     bool gemm;           /* a matrix that tokens are multiplied with */
+    bool fused;          /* engines run it in one GEMM with the other fused matrices of its owner */
 } rc_weight;
 
 enum { RC_WEIGHTS_MAX = 192 };

@@ -40,7 +40,7 @@ typedef struct lognormal {
     double median, mean, sigma, max;
 } lognormal;
 
-RC_TABLE(lognormal_table, lognormal, "lognormal", "A log-normal length.",
+RC_LOCAL_TABLE(lognormal_table, lognormal, "lognormal", "A log-normal length.",
          {"median", RC_FIELD_NUMBER, offsetof(lognormal, median), "tokens", .absent = NAN, .low = 1, .high = 1e9},
          {"mean", RC_FIELD_NUMBER, offsetof(lognormal, mean), "tokens; instead of the median", .absent = NAN, .low = 1,
           .high = 1e9},
@@ -156,7 +156,7 @@ double rc_length_longest(const rc_length *length) {
     "{\"oneOf\":[{\"type\":\"integer\",\"minimum\":1},{\"type\":\"object\",\"properties\":{\"uniform\":{\"type\":"     \
     "\"array\"},\"lognormal\":{\"type\":\"object\"},\"file\":{\"type\":\"string\"}},\"additionalProperties\":false}]}"
 
-RC_TABLE(arrival_table, rc_arrival, "arrival", "When requests come.",
+RC_LOCAL_TABLE(arrival_table, rc_arrival, "arrival", "When requests come.",
          {"kind", RC_FIELD_CHOICE, offsetof(rc_arrival, kind), "closed, poisson, gamma, constant or trace",
           .required = true, .choices = arrival_names},
          {"clients", RC_FIELD_COUNT, offsetof(rc_arrival, clients), "closed: clients that wait for their answers",
@@ -176,7 +176,7 @@ RC_TABLE(arrival_table, rc_arrival, "arrival", "When requests come.",
           "trace: s, ms, us or ns where the column's name does not say", .custom = read_time_unit,
           .custom_schema = "{\"enum\":[\"s\",\"ms\",\"us\",\"ns\"]}"});
 
-RC_TABLE(routing_table, rc_routing, "routing", "How popular experts are with this traffic.",
+RC_LOCAL_TABLE(routing_table, rc_routing, "routing", "How popular experts are with this traffic.",
          {"kind", RC_FIELD_CHOICE, offsetof(rc_routing, kind), "uniform or lognormal", .required = true,
           .choices = routing_names},
          {"sigma", RC_FIELD_NUMBER, offsetof(rc_routing, sigma), "lognormal: of the logarithm of popularity", .low = 0,

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "commands.h"
+#include <stdlib.h>
+
+static rc_scenario *open_scenario(const rc_options *o, size_t word, rc_problems *problems) {
+    rc_question question = {.scenario = word < o->words_count ? o->words[word] : NULL,
+                            .settings = (const char *const *)o->settings, .settings_count = o->settings_count};
+    return rc_open(&question, problems);
+}
+
+static rc_status first_status(const rc_problems *problems) {
+    return rc_problems_count(problems) ? rc_problems_at(problems, 0)->status : RC_OK;
+}
+
+static rc_status run(const rc_options *o, rc_problems *problems) {
+    rc_scenario *scenario = open_scenario(o, 0, problems);
+    if (!scenario)
+        return first_status(problems);
+    rc_run_options how = {.stepwise = o->stepwise};
+    rc_run_result *result = calloc(1, sizeof *result);
+    rc_status status = result ? rc_run(scenario, &how, result, problems) : RC_INTERNAL;
+    rc_status saved = RC_OK;
+    if (status == RC_OK || status == RC_OBJECTIVE_MISSED) {
+        if (o->requests_file)
+            saved = rc_save_requests_csv(o->requests_file, result, problems);
+        if (o->database_file && saved == RC_OK)
+            saved = rc_save_run(o->database_file, scenario, result, problems);
+    }
+    if (saved == RC_OK && rc_problems_count(problems) == 0)
+        rc_print_run(stdout, result, o->format, o->timing);
+    if (result)
+        rc_run_result_free(result);
+    free(result);
+    rc_close(scenario);
+    return saved == RC_OK ? status : saved;
+}
+
+static rc_status fit(const rc_options *o, rc_problems *problems) {
+    rc_scenario *scenario = open_scenario(o, 0, problems);
+    if (!scenario)
+        return first_status(problems);
+    rc_fit_result *result = calloc(1, sizeof *result);
+    rc_status status = result ? rc_fit(scenario, result, problems) : RC_INTERNAL;
+    if (result)
+        rc_print_fit(stdout, result, o->format);
+    free(result);
+    rc_close(scenario);
+    return status;
+}
+
+static rc_status explain(const rc_options *o, rc_problems *problems) {
+    rc_scenario *scenario = open_scenario(o, 0, problems);
+    if (!scenario)
+        return first_status(problems);
+    rc_explain_result *result = calloc(1, sizeof *result);
+    rc_status status = result ? rc_explain(scenario, o->batch, o->context, o->prompt, result, problems) : RC_INTERNAL;
+    if (result && rc_problems_count(problems) == 0)
+        rc_print_explain(stdout, result, o->format);
+    free(result);
+    rc_close(scenario);
+    return status;
+}
+
+static rc_status compare_one(const rc_options *o, size_t word, rc_run_result *result, rc_problems *problems) {
+    rc_scenario *scenario = open_scenario(o, word, problems);
+    if (!scenario)
+        return first_status(problems);
+    rc_run_options how = {.stepwise = o->stepwise};
+    rc_status status = rc_run(scenario, &how, result, problems);
+    if (o->database_file && (status == RC_OK || status == RC_OBJECTIVE_MISSED) &&
+        rc_save_run(o->database_file, scenario, result, problems) != RC_OK)
+        status = RC_WRITE_FAILED;
+    rc_close(scenario);
+    return status;
+}
+
+static rc_status compare(const rc_options *o, rc_problems *problems) {
+    rc_run_result *results = calloc(o->words_count, sizeof *results);
+    rc_status status = results ? RC_OK : RC_INTERNAL;
+    size_t fitting = 0;
+    for (size_t i = 0; i < o->words_count && results; i++) {
+        rc_status one = compare_one(o, i, &results[i], problems);
+        fitting += one == RC_OK || one == RC_OBJECTIVE_MISSED;
+        if (one != RC_OK && one != RC_DOES_NOT_FIT)
+            status = one;
+    }
+    if (rc_problems_count(problems) == 0 && results)
+        rc_print_compare(stdout, results, o->words_count, o->format);
+    for (size_t i = 0; i < o->words_count && results; i++)
+        rc_run_result_free(&results[i]);
+    free(results);
+    if (rc_problems_count(problems))
+        return first_status(problems);
+    return fitting ? status : RC_DOES_NOT_FIT;
+}
+
+static rc_status import(const rc_options *o, rc_problems *problems) {
+    return rc_import(o->words[0], o->name, o->out_file, stdout, o->format, problems);
+}
+
+static rc_status trace(const rc_options *o, rc_problems *problems) {
+    return rc_describe_trace(o->words[0], o->time_unit, o->out_file, stdout, o->format, problems);
+}
+
+static rc_status list(const rc_options *o, rc_problems *problems) {
+    return rc_list(o->words_count ? o->words[0] : NULL, stdout, o->format, problems);
+}
+
+static rc_status show(const rc_options *o, rc_problems *problems) {
+    return rc_show(o->words[0], stdout, o->format, problems);
+}
+
+static rc_status schema(const rc_options *o, rc_problems *problems) {
+    return rc_schema(o->words_count ? o->words[0] : "scenario", stdout, problems);
+}
+
+const rc_command rc_commands[] = {
+    {"run", "how fast, how soon, how dear?", "rackcast run SCENARIO [--set PATH=VALUE]...",
+     {"rackcast run k3-8xb300", "rackcast run k3-8xb300-8k1k --set workload.arrival.clients=16 --json"}, 0, 1, run},
+    {"fit", "does it fit, and how many requests?", "rackcast fit [SCENARIO] [--model NAME --on 8xb300 --tp 8]",
+     {"rackcast fit --model kimi-k3 --on 8xb300 --tp 8", "rackcast fit k3-8xmi355x --log"}, 0, 1, fit},
+    {"explain", "why is a step this long?",
+     "rackcast explain [SCENARIO] [--model NAME --on 8xb300 --tp 8] [--batch N --context N]",
+     {"rackcast explain --model kimi-k3 --on 8xb300 --tp 8 --batch 16 --context 8700",
+      "rackcast explain k3-8xb300-8k1k --batch 1"}, 0, 1, explain},
+    {"compare", "which rack?", "rackcast compare SCENARIO SCENARIO...",
+     {"rackcast compare k3-8xmi355x k3-16xb200 k3-8xb300", "rackcast compare k3-8xb300 k3-16xb200 --json"}, 1,
+     RC_WORDS_MAX, compare},
+    {"import", "a Hugging Face config.json", "rackcast import CONFIG.json [--name NAME] [--out MODEL.json]",
+     {"rackcast import config.json", "rackcast import config.json --name my-model --out my-model.json"}, 1, 1, import},
+    {"trace", "what is in this trace?", "rackcast trace FILE.csv [--unit ms] [--out OURS.csv]",
+     {"rackcast trace k3-chat-1000", "rackcast trace k3-chat-1000 --json"}, 1, 1, trace},
+    {"list", "what is there?",
+     "rackcast list [hardware | accelerators | fabrics | stacks | models | mixes | traces | scenarios | prices | policies]",
+     {"rackcast list hardware", "rackcast list scenarios --json"}, 0, 1, list},
+    {"show", "one data file, includes expanded", "rackcast show NAME", {"rackcast show b300", "rackcast show kimi-k3"}, 1,
+     1, show},
+    {"schema", "the JSON Schema of a kind of file",
+     "rackcast schema [scenario | model | accelerator | fabric | stack | mix | prices]",
+     {"rackcast schema scenario", "rackcast schema accelerator"}, 0, 1, schema},
+};
+const size_t rc_commands_count = sizeof rc_commands / sizeof *rc_commands;

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "options.h"
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum option_id {
+    OPTION_SET, OPTION_SEED, OPTION_JSON, OPTION_MARKDOWN, OPTION_CSV, OPTION_LOG, OPTION_MODEL, OPTION_ON,
+    OPTION_STACK, OPTION_FABRIC, OPTION_TP, OPTION_PP, OPTION_EP, OPTION_DP, OPTION_DCP, OPTION_WEIGHTS, OPTION_BATCH,
+    OPTION_CONTEXT, OPTION_PROMPT, OPTION_OUT, OPTION_REQUESTS, OPTION_DB, OPTION_NAME, OPTION_UNIT, OPTION_STEPWISE,
+    OPTION_TIMING, OPTION_HELP, OPTION_COUNT
+} option_id;
+
+/* `verbs`: the verbs that take it, with spaces around each; "" means all. */
+static const struct {
+    const char *name, *value, *setting, *verbs, *doc;
+} table[OPTION_COUNT] = {
+    [OPTION_SET] = {"set", "PATH=VALUE", NULL, " run fit explain compare ", "change anything; VALUE is JSON or plain text, null removes"},
+    [OPTION_SEED] = {"seed", "N", "seed", " run compare ", "seed of all random numbers"},
+    [OPTION_JSON] = {"json", NULL, NULL, "", "the answer as JSON in SI units"},
+    [OPTION_MARKDOWN] = {"markdown", NULL, NULL, " run fit explain compare ", "tables as Markdown"},
+    [OPTION_CSV] = {"csv", NULL, NULL, " run fit explain compare list ", "tables as CSV"},
+    [OPTION_LOG] = {"log", NULL, NULL, " run fit ", "the log lines an engine prints at start"},
+    [OPTION_MODEL] = {"model", "NAME", "model", " run fit explain compare ", "the model, by name or file"},
+    [OPTION_ON] = {"on", "8xb300", "hardware", " run fit explain compare ", "the rack: count and accelerator"},
+    [OPTION_STACK] = {"stack", "NAME", "hardware.stack", " run fit explain compare ", "the serving stack"},
+    [OPTION_FABRIC] = {"fabric", "NAME", "hardware.fabric", " run fit explain compare ", "what joins the GPUs"},
+    [OPTION_TP] = {"tp", "N", "parallel.tp", " run fit explain compare ", "tensor parallel"},
+    [OPTION_PP] = {"pp", "N", "parallel.pp", " run fit explain compare ", "pipeline stages"},
+    [OPTION_EP] = {"ep", "N", "parallel.ep", " run fit explain compare ", "expert parallel"},
+    [OPTION_DP] = {"dp", "N", "parallel.dp", " run fit explain compare ", "copies of attention"},
+    [OPTION_DCP] = {"dcp", "N", "parallel.dcp", " run fit explain compare ", "decode context parallel"},
+    [OPTION_WEIGHTS] = {"weights", "FORMAT", "weights", " run fit explain compare ", "checkpoint, bf16, fp8, nvfp4, mxfp4 or int4"},
+    [OPTION_BATCH] = {"batch", "N", NULL, " explain ", "sequences of the step"},
+    [OPTION_CONTEXT] = {"context", "N", NULL, " explain fit ", "cached tokens of each sequence; for fit the longest request"},
+    [OPTION_PROMPT] = {"prompt", "N", NULL, " explain ", "tokens of the prompt that is explained"},
+    [OPTION_OUT] = {"out", "FILE", NULL, " import trace ", "write the model file, or the trace in our own format"},
+    [OPTION_REQUESTS] = {"requests", "FILE", NULL, " run ", "write every request with its times as CSV"},
+    [OPTION_DB] = {"db", "FILE", NULL, " run compare ", "add the run to a SQLite file"},
+    [OPTION_NAME] = {"name", "NAME", NULL, " import ", "name of the model"},
+    [OPTION_UNIT] = {"unit", "s|ms|us|ns", NULL, " trace ", "unit of times whose column does not say"},
+    [OPTION_STEPWISE] = {"stepwise", NULL, NULL, " run compare ", "play every step (the slow reference)"},
+    [OPTION_TIMING] = {"timing", NULL, NULL, " run ", "say how long simulating took"},
+    [OPTION_HELP] = {"help", NULL, NULL, "", "this"},
+};
+
+static bool takes(const char *verb, int id) {
+    char word[32];
+    snprintf(word, sizeof word, " %s ", verb);
+    return !table[id].verbs[0] || strstr(table[id].verbs, word);
+}
+
+void rc_options_print(FILE *out, const char *verb) {
+    for (int id = 0; id < OPTION_COUNT; id++) {
+        char left[48];
+        snprintf(left, sizeof left, "--%s%s%s", table[id].name, table[id].value ? " " : "",
+                 table[id].value ? table[id].value : "");
+        if (takes(verb, id))
+            fprintf(out, "  %-22s %s\n", left, table[id].doc);
+    }
+}
+
+static bool complain(const char *verb, const char *what, const char *found) {
+    fprintf(stderr, "error: %s: %s\n  found:    %s\n  expected: see `rackcast %s --help`\n", verb, what, found, verb);
+    return false;
+}
+
+static bool add_setting(rc_options *options, const char *path, const char *value) {
+    if (options->settings_count == RC_SETTINGS_MAX)
+        return complain("--set", "too many settings", value);
+    size_t bytes = strlen(path) + strlen(value) + 2;
+    char *setting = malloc(bytes);
+    if (!setting)
+        return complain("--set", "out of memory", value);
+    snprintf(setting, bytes, path[0] ? "%s=%s" : "%s%s", path, value);
+    options->settings[options->settings_count++] = setting;
+    return true;
+}
+
+static bool read_count(const char *verb, const char *text, double *value) {
+    char *end;
+    *value = strtod(text, &end);
+    return (end != text && !*end && *value > 0) || complain(verb, "not a number above 0", text);
+}
+
+/* Applies one option; short ones that are settings go into the first pass, --set into the second. */
+static bool apply(rc_options *o, const char *verb, int id, const char *value, int pass) {
+    bool setting = id == OPTION_SET || table[id].setting;
+    if (setting ? (id == OPTION_SET) != (pass == 2) : pass == 2)
+        return true;
+    if (setting)
+        return add_setting(o, id == OPTION_SET ? "" : table[id].setting, value);
+    switch (id) {
+    case OPTION_JSON: o->format = RC_JSON; break;
+    case OPTION_MARKDOWN: o->format = RC_MARKDOWN; break;
+    case OPTION_CSV: o->format = RC_CSV; break;
+    case OPTION_LOG: o->format = RC_LOG; break;
+    case OPTION_BATCH: return read_count(verb, value, &o->batch);
+    case OPTION_PROMPT: return read_count(verb, value, &o->prompt);
+    case OPTION_CONTEXT:
+        return strcmp(verb, "fit") == 0 ? add_setting(o, "engine.max_context", value)
+                                        : read_count(verb, value, &o->context);
+    case OPTION_OUT: o->out_file = value; break;
+    case OPTION_REQUESTS: o->requests_file = value; break;
+    case OPTION_DB: o->database_file = value; break;
+    case OPTION_NAME: o->name = value; break;
+    case OPTION_UNIT: o->time_unit = value; break;
+    case OPTION_STEPWISE: o->stepwise = true; break;
+    case OPTION_TIMING: o->timing = true; break;
+    case OPTION_HELP: o->help = true; break;
+    }
+    return true;
+}
+
+static bool read_pass(rc_options *o, const char *verb, int count, char **arguments, int pass) {
+    struct option list[OPTION_COUNT + 1];
+    for (int id = 0; id < OPTION_COUNT; id++)
+        list[id] = (struct option){table[id].name, table[id].value ? required_argument : no_argument, NULL, id};
+    list[OPTION_COUNT] = (struct option){0};
+    optind = 0; /* start afresh */
+    opterr = 0;
+    for (int id; (id = getopt_long(count, arguments, "-:", list, NULL)) != -1;) {
+        if (id == '?' || id == ':')
+            return complain(verb, id == ':' ? "an option without its value" : "unknown option", arguments[optind - 1]);
+        if (id == 1) {
+            if (pass == 1 && o->words_count == RC_WORDS_MAX)
+                return complain(verb, "too many words", optarg);
+            if (pass == 1)
+                o->words[o->words_count++] = optarg;
+        } else if (!takes(verb, id))
+            return complain(verb, "this verb does not take the option", table[id].name);
+        else if (!apply(o, verb, id, optarg, pass))
+            return false;
+    }
+    return true;
+}
+
+bool rc_options_read(rc_options *options, const char *verb, int count, char **arguments) {
+    *options = (rc_options){.format = RC_TERMINAL};
+    return read_pass(options, verb, count, arguments, 1) && read_pass(options, verb, count, arguments, 2);
+}
+
+void rc_options_free(rc_options *options) {
+    for (size_t i = 0; i < options->settings_count; i++)
+        free(options->settings[i]);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "attention.h"
+#include <math.h>
+
+enum { QUERY_BYTES = 2, INDEX_SCALE_BYTES = 4, SCORE_BYTES = 4 };
+
+static bool find(const rc_scenario *s, const char *first, const char *second, rc_rate *rate) {
+    const char *const names[] = {first, second, NULL};
+    return rc_rate_find(&s->hardware.stack, &s->hardware.accelerator, names, rate);
+}
+
+static void init_gqa(rc_attention *a, const rc_mixer *m, double tp, double value_bytes) {
+    double heads = ceil(m->heads / tp), kv_heads = ceil(m->kv_heads / tp), d = m->head_dim;
+    double padded = rc_round_up(heads, a->decode.head_tile);
+    a->family = RC_FAMILY_ATTENTION;
+    a->read_bytes = 2 * kv_heads * d * value_bytes;
+    a->decode_query_bytes = 2 * heads * d * QUERY_BYTES;
+    a->decode_flops = 4 * padded * d;
+    a->decode_units = kv_heads;
+    a->prefill_query_bytes = 2 * heads * d * QUERY_BYTES + a->read_bytes;
+    a->prefill_past_bytes = a->read_bytes;
+    a->prefill_flops = 4 * rc_round_up(heads, a->prefill.head_tile) * d;
+}
+
+static void init_mla(rc_attention *a, const rc_mixer *m, double tp, double value_bytes) {
+    double heads = ceil(m->heads / tp), padded = rc_round_up(heads, a->decode.head_tile);
+    double absorbed = 2 * m->kv_rank + m->rope_dim, expanded = m->nope_dim + m->rope_dim + m->value_dim;
+    a->family = RC_FAMILY_MLA;
+    a->read_bytes = (m->kv_rank + m->rope_dim) * value_bytes;
+    a->decode_query_bytes = heads * absorbed * QUERY_BYTES;
+    a->decode_flops = 2 * padded * absorbed;
+    a->decode_units = 1;
+    a->prefill_query_bytes = 2 * heads * expanded * QUERY_BYTES;
+    a->prefill_past_bytes = heads * expanded * QUERY_BYTES;
+    a->prefill_flops = 2 * rc_round_up(heads, a->prefill.head_tile) * expanded;
+    a->indexed = m->index_heads > 0;
+    a->index_bytes = m->index_dim + INDEX_SCALE_BYTES;
+    a->index_flops = 2 * m->index_heads * m->index_dim;
+}
+
+bool rc_attention_init(rc_attention *a, const rc_mixer *mixer, const rc_scenario *s) {
+    double value_bytes = rc_number_format_of((rc_format_id)s->engine.kv_format)->bits / 8;
+    bool mla = mixer->kind == RC_MLA, fp8 = value_bytes < 2;
+    *a = (rc_attention){.context_split = s->parallel.dcp};
+    bool found = mla ? find(s, fp8 ? "mla-decode-fp8" : "mla-decode", "mla-decode", &a->decode) &&
+                           find(s, "mla-prefill", "attention-prefill", &a->prefill)
+                     : find(s, fp8 ? "attention-decode-fp8" : "attention-decode", "attention-decode", &a->decode) &&
+                           find(s, "attention-prefill", "attention-prefill", &a->prefill);
+    if (mla)
+        init_mla(a, mixer, s->parallel.tp, value_bytes);
+    else
+        init_gqa(a, mixer, s->parallel.tp, value_bytes);
+    if (a->indexed)
+        found = found && find(s, "indexer", "indexer", &a->indexer) && find(s, "elementwise", "elementwise", &a->select);
+    return found;
+}
+
+void rc_attention_add_decode(const rc_attention *a, double sequences, const double *context, rc_cost_line *line,
+                             rc_cost_line *index_line) {
+    if (sequences <= 0)
+        return;
+    double seen = context[a->reach] / a->context_split;
+    rc_work work = {.bytes = seen * a->read_bytes + sequences * a->decode_query_bytes,
+                    .flops = seen * a->decode_flops * a->context_split, /* every rank's heads meet on each rank */
+                    .units = sequences * a->decode_units};
+    rc_rate_add(&a->decode, work, a->count, line);
+    if (!a->indexed)
+        return;
+    double scored = context[0] / a->context_split;
+    rc_rate_add(&a->indexer, (rc_work){.bytes = scored * (a->index_bytes + SCORE_BYTES), .flops = scored * a->index_flops},
+                a->count, index_line);
+    rc_rate_add(&a->select, (rc_work){.bytes = scored * SCORE_BYTES}, a->count, index_line);
+}
+
+void rc_attention_add_prefill(const rc_attention *a, const rc_load *load, rc_step_cost *cost) {
+    if (load->prefill_tokens <= 0)
+        return;
+    rc_work work = {.bytes = load->prefill_tokens * a->prefill_query_bytes + load->prefill_past * a->prefill_past_bytes,
+                    .flops = load->prefill_pairs[a->reach] * a->prefill_flops};
+    rc_rate_add(&a->prefill, work, a->count, &cost->lines[a->family]);
+    if (!a->indexed)
+        return;
+    double scored = load->prefill_pairs[0], cached = load->prefill_past + load->prefill_tokens;
+    rc_rate_add(&a->indexer, (rc_work){.bytes = cached * a->index_bytes + scored * SCORE_BYTES,
+                                       .flops = scored * a->index_flops},
+                a->count, &cost->lines[RC_FAMILY_INDEXER]);
+    rc_rate_add(&a->select, (rc_work){.bytes = scored * SCORE_BYTES}, a->count, &cost->lines[RC_FAMILY_INDEXER]);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * attention.h - attention over a cache: grouped-query and latent, full, sliding and sparse.
+ *
+ * On a rank with H query heads; S = sum of (cut-off) contexts of the B decoding sequences; c tokens in chunks that see
+ * `pairs` keys after `past` cached ones; w bytes of a cached value.
+ *   GQA decode    bytes = 2 S Hkv d w + 4 B H d                flops = 4 H d S        units = B Hkv
+ *   GQA prefill   bytes = 4 c H d + 2 (past + c) Hkv d w       flops = 4 H d pairs
+ *   MLA decode    bytes = S (r + p) w + 2 B H (2 r + p)        flops = 2 H (2 r + p) S    units = B
+ *   MLA prefill   bytes = 2 (2 c + past) H (n + p + v)         flops = 2 H (n + p + v) pairs
+ * with d the head's width, r the latent's, p the shared slot's, n and v those of a head without position and of a value.
+ * MLA reads the latent once for all heads of a rank, so it is not split by tensor parallelism; decode context
+ * parallelism splits S.  MLA prefill multiplies latents out for all heads again, also those of earlier chunks: that GEMM
+ * is priced with the projections.  An indexer scores every cached token first: bytes = S (width + 4), FP8.
+ */
+#ifndef RC_COST_ATTENTION_H
+#define RC_COST_ATTENTION_H
+#include "kernel.h"
+#include "load.h"
+
+typedef struct rc_attention {
+    rc_family family;
+    double count;              /* layers */
+    int reach;                 /* index of its reach in the load */
+    double context_split;      /* ranks that share a sequence's cache (DCP) */
+    double read_bytes;         /* of the cache, per cached token and layer */
+    double decode_query_bytes; /* per sequence */
+    double decode_flops;       /* per cached token that is looked at */
+    double decode_units;       /* per sequence */
+    double prefill_query_bytes, prefill_past_bytes; /* per chunk token, per cached token before the chunk */
+    double prefill_flops;      /* per pair */
+    rc_rate decode, prefill;
+    bool indexed;
+    double index_bytes, index_flops;
+    rc_rate indexer, select;
+} rc_attention;
+
+bool rc_attention_init(rc_attention *attention, const rc_mixer *mixer, const rc_scenario *scenario);
+/* The part that grows with the contexts of decoding sequences; `context` as in rc_load. */
+void rc_attention_add_decode(const rc_attention *attention, double sequences, const double *context,
+                             rc_cost_line *line, rc_cost_line *index_line);
+/* The part of the chunks. */
+void rc_attention_add_prefill(const rc_attention *attention, const rc_load *load, rc_step_cost *cost);
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ceiling.h"
+#include "load.h"
+#include "routing.h"
+#include "weights.h"
+#include <math.h>
+
+double rc_ceiling_tokens_per_s(double bytes, double bytes_per_s, double batch) {
+    return batch * bytes_per_s / bytes;
+}
+
+typedef struct reader {
+    const rc_scenario *scenario;
+    double batch;
+    bool uniform;
+    rc_arena *arena;
+} reader;
+
+static double distinct_of(const reader *r, size_t ffn) {
+    const rc_ffn *f = &r->scenario->model.ffns[ffn];
+    rc_routing uniform = {RC_ROUTING_UNIFORM, 0};
+    rc_popularity popularity;
+    rc_popularity_init(&popularity, r->uniform ? &uniform : &r->scenario->workload.routing, f->experts, f->top_k,
+                       r->arena);
+    return rc_popularity_distinct(&popularity, r->batch);
+}
+
+/* Bytes of a weight that a step of `batch` tokens reads, in all layers. */
+static double read_bytes(const reader *r, const rc_weight *w) {
+    double bytes = rc_weight_bytes(w) * rc_weight_layers(&r->scenario->model, w);
+    if (w->split == RC_SPLIT_EXPERTS)
+        return bytes * distinct_of(r, w->kind) / w->copies;
+    return rc_weight_is_loaded(w) && w->active > 0 ? bytes : 0;
+}
+
+static double cache_bytes(const rc_scenario *s, double batch, double context) {
+    double bytes = 0;
+    for (size_t i = 0; i < s->model.mixers_count; i++) {
+        const rc_mixer *m = &s->model.mixers[i];
+        double layers = rc_model_mixer_layers(&s->model, i, 0, s->model.layers_total);
+        double reach = m->kind == RC_GQA && m->window > 0 ? m->window : m->index_top_k > 0 ? m->index_top_k : INFINITY;
+        double copies = m->kind == RC_MLA ? s->parallel.tp / s->parallel.dcp : 1; /* every rank reads the latent */
+        bytes += layers * batch * (copies * fmin(context, reach) * rc_mixer_kv_bytes(m, (rc_format_id)s->engine.kv_format) +
+                                   2 * rc_mixer_state_bytes(m));
+    }
+    return bytes;
+}
+
+static double flops_per_token(const rc_scenario *s, const rc_weights *weights) {
+    double active = 0;
+    for (size_t i = 0; i < weights->count; i++)
+        if (weights->list[i].gemm)
+            active += rc_weight_parameters(&weights->list[i]) * weights->list[i].active *
+                      rc_weight_layers(&s->model, &weights->list[i]);
+    return 2 * active;
+}
+
+rc_ceiling rc_ceiling_decode(const rc_scenario *s, double batch, double context) {
+    rc_arena *arena = rc_arena_new();
+    rc_weights *weights = rc_arena_take(arena, sizeof *weights);
+    rc_weights_list(&s->model, s->weights_format, weights);
+    reader traffic = {s, batch, false, arena}, uniform = {s, batch, true, arena};
+    double gpus = rc_replica_gpus(&s->parallel), replicated = 0;
+    double bandwidth = gpus * s->hardware.accelerator.memory_bytes_per_s;
+    rc_ceiling c = {.flops_per_token = flops_per_token(s, weights)};
+    for (size_t i = 0; i < weights->count; i++) {
+        const rc_weight *w = &weights->list[i];
+        double bytes = read_bytes(&traffic, w);
+        c.weight_bytes += bytes;
+        c.weight_bytes_uniform += read_bytes(&uniform, w);
+        if (w->split == RC_SPLIT_EXPERTS) {
+            c.distinct = distinct_of(&traffic, w->kind);
+            c.distinct_uniform = distinct_of(&uniform, w->kind);
+        } else {
+            bool whole = w->split == RC_SPLIT_NONE && rc_stack_replicates(&s->hardware.stack, w->name);
+            replicated += bytes * (s->parallel.dp * (whole ? s->parallel.tp : 1) - 1);
+        }
+    }
+    double memory = c.weight_bytes / bandwidth;
+    double compute = batch * c.flops_per_token / (gpus * rc_peak_flops(&s->hardware.accelerator, RC_PEAK_FP4));
+    c.seconds = fmax(memory, compute);
+    c.replication_s = replicated / bandwidth;
+    c.cache_s = cache_bytes(s, batch, context) / bandwidth;
+    rc_arena_free(arena);
+    return c;
+}
+
+double rc_ceiling_prefill_s(const rc_scenario *s, double prompt) {
+    rc_arena *arena = rc_arena_new();
+    rc_weights *weights = rc_arena_take(arena, sizeof *weights);
+    rc_weights_list(&s->model, s->weights_format, weights);
+    double flops = prompt * flops_per_token(s, weights);
+    for (size_t i = 0; i < s->model.mixers_count; i++) {
+        const rc_mixer *m = &s->model.mixers[i];
+        double width = m->kind == RC_GQA ? 2 * m->head_dim : m->nope_dim + m->rope_dim + m->value_dim;
+        double reach = m->kind == RC_GQA && m->window > 0 ? m->window : m->index_top_k > 0 ? m->index_top_k : INFINITY;
+        if (!rc_mixer_is_recurrent(m))
+            flops += rc_model_mixer_layers(&s->model, i, 0, s->model.layers_total) * 2 * m->heads * width *
+                     rc_chunk_pairs(0, prompt, reach);
+    }
+    rc_arena_free(arena);
+    return flops / (rc_replica_gpus(&s->parallel) * rc_peak_flops(&s->hardware.accelerator, RC_PEAK_FP4));
+}

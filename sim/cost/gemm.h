@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * gemm.h - dense matrix work: tokens times a weight.
+ * For m tokens and a rank's weight of n x k: bytes = n k w + m k a + 2 m n (w and a bytes of a weight and an activation,
+ * outputs in BF16), flops = 2 m n k.
+ */
+#ifndef RC_COST_GEMM_H
+#define RC_COST_GEMM_H
+#include "kernel.h"
+
+/* Which of a step's tokens meet the weight. */
+typedef enum rc_gemm_tokens { RC_GEMM_ALL, RC_GEMM_LOGITS, RC_GEMM_DECODE, RC_GEMM_CACHED } rc_gemm_tokens;
+
+typedef struct rc_gemm {
+    rc_family family;
+    rc_gemm_tokens tokens;
+    double count;          /* layers that have it */
+    double rows, columns;  /* n and k on this rank */
+    double weight_bytes;   /* of n x k, scales included */
+    double activation_bytes;
+    rc_rate rate;
+} rc_gemm;
+
+bool rc_gemm_init(rc_gemm *gemm, const rc_stack *stack, const rc_accelerator *accelerator, rc_format_id format,
+                  double rows, double columns);
+void rc_gemm_add(const rc_gemm *gemm, double tokens, rc_step_cost *cost);
+#endif

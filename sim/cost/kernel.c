@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "kernel.h"
+#include <math.h>
+
+const char *const rc_family_names[] = {
+#define RC_X(name, text) text,
+    RC_FAMILY_LIST(RC_X)
+#undef RC_X
+};
+
+bool rc_rate_find(const rc_stack *stack, const rc_accelerator *accelerator, const char *const *names, rc_rate *rate) {
+    for (; *names; names++) {
+        const rc_kernel *kernel = rc_stack_kernel(stack, *names);
+        if (!kernel)
+            continue;
+        *rate = (rc_rate){
+            .launch_s = kernel->launch_s,
+            .unit_s = kernel->unit_time_s,
+            .s_per_byte = 1 / (kernel->memory_efficiency * accelerator->memory_bytes_per_s),
+            .s_per_flop = 1 / (kernel->compute_efficiency * rc_peak_flops(accelerator, (rc_peak)kernel->peak)),
+            .sharpness = kernel->sharpness,
+            .column_tile = kernel->column_tile,
+            .token_tile = kernel->token_tile,
+            .head_tile = kernel->head_tile,
+            .provenance = (rc_provenance)kernel->provenance,
+        };
+        return true;
+    }
+    return false;
+}
+
+void rc_rate_add(const rc_rate *rate, rc_work work, double count, rc_cost_line *line) {
+    double memory = work.bytes * rate->s_per_byte, compute = work.flops * rate->s_per_flop;
+    double larger = fmax(memory, compute), smaller = fmin(memory, compute);
+    double ratio = larger > 0 ? pow(smaller / larger, rate->sharpness) : 0;
+    double body = rate->sharpness == 1 ? larger + smaller : larger * pow(1 + ratio, 1 / rate->sharpness);
+    double major = body / (1 + ratio), minor = body - major;
+    bool memory_bound = memory >= compute;
+    line->seconds[RC_HBM] += count * (memory_bound ? major : minor);
+    line->seconds[RC_COMPUTE] += count * ((memory_bound ? minor : major) + rate->unit_s * work.units);
+    line->seconds[RC_LAUNCH] += count * rate->launch_s;
+    line->bytes += count * work.bytes;
+    line->flops += count * work.flops;
+    line->launches += count;
+}
+
+double rc_line_seconds(const rc_cost_line *line) {
+    double sum = 0;
+    for (int where = 0; where < RC_WHERE_COUNT; where++)
+        sum += line->seconds[where];
+    return sum;
+}
+
+double rc_step_seconds(const rc_step_cost *cost, double by_where[RC_WHERE_COUNT]) {
+    double sum = 0;
+    for (int where = 0; where < RC_WHERE_COUNT; where++) {
+        by_where[where] = 0;
+        for (int family = 0; family < RC_FAMILY_COUNT; family++)
+            by_where[where] += cost->lines[family].seconds[where];
+        sum += by_where[where];
+    }
+    return sum;
+}
+
+double rc_round_up(double value, double tile) {
+    return tile > 1 ? ceil(value / tile) * tile : value;
+}

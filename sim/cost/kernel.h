@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * kernel.h - the time of one kernel, and where a step's seconds are added up.
+ *
+ *   t = launch + unit_time * units + ((bytes / (em BW))^p + (flops / (ec peak))^p)^(1/p)
+ *
+ * Of the body, memory gets m^p / (m^p + c^p) and compute the rest, so that a breakdown always adds up.  A unit of work
+ * (a sequence x KV head in attention) costs compute.
+ * Known value: m = 3 us, c = 4 us, p = 2 give a body of 5 us, 1.8 us of it memory and 3.2 us compute.
+ */
+#ifndef RC_COST_KERNEL_H
+#define RC_COST_KERNEL_H
+#include "scenario.h"
+
+/* Where a second went.  LINK_0 and LINK_1 are the inner and the outer level of the fabric. */
+typedef enum rc_where { RC_HBM, RC_COMPUTE, RC_LINK_0, RC_LINK_1, RC_LAUNCH, RC_HOST, RC_WHERE_COUNT } rc_where;
+
+#define RC_FAMILY_LIST(X)                                                                                             \
+    X(PROJECTIONS, "projections")                                                                                      \
+    X(ATTENTION, "attention")                                                                                          \
+    X(MLA, "mla")                                                                                                      \
+    X(INDEXER, "indexer")                                                                                              \
+    X(KDA, "kda")                                                                                                      \
+    X(GDN, "gdn")                                                                                                      \
+    X(EXPERTS, "experts")                                                                                              \
+    X(SHARED, "shared experts")                                                                                        \
+    X(LATENT, "latent projections")                                                                                    \
+    X(ROUTER, "router")                                                                                                \
+    X(DENSE, "dense network")                                                                                          \
+    X(ELEMENTWISE, "norms and element-wise")                                                                           \
+    X(HEAD, "output head")                                                                                             \
+    X(SAMPLING, "sampling")                                                                                            \
+    X(ALL_REDUCE, "all-reduce")                                                                                        \
+    X(ALL_TO_ALL, "all-to-all")                                                                                        \
+    X(HAND_OFF, "stage hand-off")                                                                                      \
+    X(HOST, "host")
+typedef enum rc_family {
+#define RC_X(name, text) RC_FAMILY_##name,
+    RC_FAMILY_LIST(RC_X)
+#undef RC_X
+        RC_FAMILY_COUNT
+} rc_family;
+extern const char *const rc_family_names[];
+
+typedef struct rc_cost_line {
+    double seconds[RC_WHERE_COUNT];
+    double bytes, flops, launches;
+} rc_cost_line;
+
+/* A step, family by family.  All zero is an empty step. */
+typedef struct rc_step_cost {
+    rc_cost_line lines[RC_FAMILY_COUNT];
+} rc_step_cost;
+
+/* A kernel of a stack on an accelerator, ready to price work. */
+typedef struct rc_rate {
+    double launch_s, unit_s;
+    double s_per_byte, s_per_flop;
+    double sharpness;
+    double column_tile, token_tile, head_tile;
+    rc_provenance provenance;
+} rc_rate;
+
+typedef struct rc_work {
+    double bytes, flops, units;
+} rc_work;
+
+/* The first of a chain of kernel names (ends with NULL) that the stack has.  False where it has none. */
+bool rc_rate_find(const rc_stack *stack, const rc_accelerator *accelerator, const char *const *names, rc_rate *rate);
+/* Adds `count` runs of a kernel to a line of the step. */
+void rc_rate_add(const rc_rate *rate, rc_work work, double count, rc_cost_line *line);
+double rc_line_seconds(const rc_cost_line *line);
+/* Adds up a step: seconds by where they went; returns their sum. */
+double rc_step_seconds(const rc_step_cost *cost, double by_where[RC_WHERE_COUNT]);
+double rc_round_up(double value, double tile);
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "linear_attention.h"
+#include <math.h>
+
+enum { CHUNK = 64, STATE_BYTES = 4, STREAM_BYTES = 16, DECODE_FLOPS = 7 };
+
+static bool find(const rc_scenario *s, const char *first, const char *second, rc_rate *rate) {
+    const char *const names[] = {first, second, NULL};
+    return rc_rate_find(&s->hardware.stack, &s->hardware.accelerator, names, rate);
+}
+
+bool rc_linear_attention_init(rc_linear_attention *l, const rc_mixer *m, const rc_scenario *s) {
+    bool kda = m->kind == RC_KDA;
+    double tp = s->parallel.tp, keys = kda ? m->heads : m->key_heads;
+    *l = (rc_linear_attention){
+        .family = kda ? RC_FAMILY_KDA : RC_FAMILY_GDN,
+        .heads = ceil(m->heads / tp),
+        .key_dim = m->key_dim,
+        .value_dim = m->value_dim,
+        .convolution_bytes = kda ? 0 : 2 * 2 * ceil((2 * keys * m->key_dim + m->heads * m->value_dim) / tp),
+    };
+    return find(s, kda ? "kda-decode" : "gdn-decode", "kda-decode", &l->decode) &&
+           find(s, kda ? "kda-prefill" : "gdn-prefill", "kda-prefill", &l->prefill) &&
+           find(s, "elementwise", "elementwise", &l->convolution);
+}
+
+void rc_linear_attention_add(const rc_linear_attention *l, const rc_load *load, rc_step_cost *cost) {
+    rc_cost_line *line = &cost->lines[l->family];
+    double state = l->key_dim * l->value_dim, sequences = load->decode_sequences, tokens = load->prefill_tokens;
+    if (sequences > 0)
+        rc_rate_add(&l->decode,
+                    (rc_work){.bytes = sequences * l->heads * (2 * STATE_BYTES * state + STREAM_BYTES * l->key_dim),
+                              .flops = DECODE_FLOPS * sequences * l->heads * state},
+                    l->count, line);
+    if (tokens > 0)
+        rc_rate_add(&l->prefill,
+                    (rc_work){.bytes = tokens * l->heads * STREAM_BYTES * l->key_dim +
+                                       load->prefill_sequences * l->heads * 2 * STATE_BYTES * state,
+                              .flops = tokens * l->heads * 2 * (3 * CHUNK * l->key_dim + 3 * state),
+                              .units = tokens / load->prefill_sequences},
+                    l->count, line);
+    if (l->convolution_bytes > 0)
+        rc_rate_add(&l->convolution, (rc_work){.bytes = (tokens + sequences) * l->convolution_bytes}, l->count, line);
+}

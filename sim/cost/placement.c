@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "placement.h"
+#include "text.h"
+#include "weights.h"
+#include <math.h>
+#include <stdarg.h>
+
+void rc_reason_add(rc_text *reasons, size_t *count, const char *format, ...) {
+    if (!reasons || *count >= RC_REASONS_MAX)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reasons[(*count)++].text, RC_TEXT_LENGTH, format, arguments);
+    va_end(arguments);
+}
+
+typedef struct checker {
+    rc_text *reasons;
+    size_t *count;
+    bool good;
+} checker;
+
+static void divide(checker *c, const char *what, double value, const char *by, double degree) {
+    char number[32];
+    if (value <= 0 || fmod(value, degree) == 0)
+        return;
+    c->good = false;
+    rc_reason_add(c->reasons, c->count, "%s %s does not divide by %s%.0f (%.0f left over)", what,
+                  rc_count_text(number, sizeof number, value), by, degree, fmod(value, degree));
+}
+
+static void check_mixer(checker *c, const rc_mixer *m, double tp) {
+    divide(c, rc_mixer_is_recurrent(m) ? "state heads" : "attention heads", m->heads, "TP", tp);
+    if (m->kind == RC_GDN)
+        divide(c, "state key heads", m->key_heads, "TP", tp);
+    bool copied = m->kv_heads > 0 && fmod(tp, m->kv_heads) == 0; /* fewer KV heads than ranks: each is held more than once */
+    if (m->kind == RC_GQA && !copied)
+        divide(c, "KV heads", m->kv_heads, "TP", tp);
+}
+
+bool rc_placement_check(const rc_scenario *s, const rc_parallel *p, rc_text *reasons, size_t *count) {
+    checker c = {reasons, count, true};
+    divide(&c, "vocabulary", s->model.vocab, "TP", p->tp);
+    divide(&c, "hidden size", s->model.hidden, "TP", p->tp);
+    for (size_t i = 0; i < s->model.mixers_count; i++)
+        check_mixer(&c, &s->model.mixers[i], p->tp);
+    for (size_t i = 0; i < s->model.ffns_count; i++) {
+        const rc_ffn *f = &s->model.ffns[i];
+        if (f->kind == RC_DENSE)
+            divide(&c, "width of the dense network", f->inner, "TP", p->tp);
+        else {
+            divide(&c, "routed experts", f->experts, "EP", p->ep);
+            if (p->ep == 1 && !c.good) /* would experts be a way out? */
+                divide(&c, "routed experts", f->experts, "EP", p->tp * p->dp);
+            divide(&c, "columns of an expert", f->inner, "expert TP", rc_expert_tp(p));
+            divide(&c, "columns of the shared experts", f->shared_inner, "TP", p->tp);
+        }
+    }
+    if (s->model.layers_total < p->pp) {
+        c.good = false;
+        rc_reason_add(reasons, count, "%.0f layers are fewer than PP%.0f stages", s->model.layers_total, p->pp);
+    }
+    return c.good;
+}
+
+void rc_stage_layers(const rc_model *model, double stages, double stage, double *first, double *last) {
+    double each = floor(model->layers_total / stages), longer = fmod(model->layers_total, stages);
+    *first = stage * each + fmin(stage, longer);
+    *last = *first + each + (stage < longer ? 1 : 0);
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "step.h"
+#include "weights.h"
+#include <assert.h>
+#include <math.h>
+
+typedef struct planner {
+    rc_step_plan *plan;
+    const rc_scenario *scenario;
+    rc_problems *problems;
+    rc_arena *arena;
+    bool good;
+} planner;
+
+static void complain(planner *p, const char *found, const char *expected, const char *message) {
+    rc_problem_add(p->problems, RC_DOES_NOT_FIT, "", "hardware", 0, found, expected, "%s", message);
+    p->good = false;
+}
+
+static void need(planner *p, bool found, const char *kernel) {
+    if (!found)
+        complain(p, kernel, "a stack that has this kernel (or a wider one)", "the stack lacks a kernel this model needs");
+}
+
+static bool find_rate(planner *p, const char *name, rc_rate *rate) {
+    const char *const names[] = {name, "elementwise", NULL};
+    bool found = rc_rate_find(&p->scenario->hardware.stack, &p->scenario->hardware.accelerator, names, rate);
+    need(p, found, name);
+    return found;
+}
+
+/* ------------------------------------------------------------------------------------------------- dense matrix work */
+
+static rc_family family_of(rc_component component) {
+    switch (component) {
+    case RC_COMPONENT_INDEXER: return RC_FAMILY_INDEXER;
+    case RC_COMPONENT_SHARED_EXPERTS: return RC_FAMILY_SHARED;
+    case RC_COMPONENT_LATENT: return RC_FAMILY_LATENT;
+    case RC_COMPONENT_ROUTER: return RC_FAMILY_ROUTER;
+    case RC_COMPONENT_DENSE_FFN: return RC_FAMILY_DENSE;
+    case RC_COMPONENT_LM_HEAD:
+    case RC_COMPONENT_EMBEDDING: return RC_FAMILY_HEAD;
+    default: return RC_FAMILY_PROJECTIONS;
+    }
+}
+
+/* Rows and columns of a weight on one rank. */
+static void on_rank(const planner *p, const rc_weight *w, double *rows, double *columns) {
+    double tp = p->scenario->parallel.tp, pieces = ceil(w->units / tp) / w->units;
+    bool whole = w->split == RC_SPLIT_NONE && rc_stack_replicates(&p->scenario->hardware.stack, w->name);
+    *rows = w->split == RC_SPLIT_ROWS ? w->rows * pieces : w->split == RC_SPLIT_NONE && !whole ? w->rows / tp : w->rows;
+    *columns = w->split == RC_SPLIT_COLUMNS ? w->columns * pieces : w->columns;
+}
+
+static void add_gemm(planner *p, rc_family family, rc_gemm_tokens tokens, double count, double rows, double columns,
+                     rc_format_id format) {
+    assert(p->plan->gemms_count < RC_GEMMS_MAX);
+    rc_gemm *gemm = &p->plan->gemms[p->plan->gemms_count++];
+    *gemm = (rc_gemm){.family = family, .tokens = tokens, .count = count};
+    need(p, rc_gemm_init(gemm, &p->scenario->hardware.stack, &p->scenario->hardware.accelerator, format, rows, columns),
+         "gemm-bf16");
+}
+
+/* Latent keys and values: multiplied out for prefill, absorbed into two small GEMMs for decode. */
+static void add_latent_expansion(planner *p, const rc_weight *w, double count) {
+    const rc_mixer *m = &p->scenario->model.mixers[w->kind];
+    double heads = ceil(m->heads / p->scenario->parallel.tp);
+    add_gemm(p, RC_FAMILY_MLA, RC_GEMM_DECODE, count, heads * m->kv_rank, m->nope_dim, w->format);
+    add_gemm(p, RC_FAMILY_MLA, RC_GEMM_DECODE, count, heads * m->kv_rank, m->value_dim, w->format);
+    add_gemm(p, RC_FAMILY_MLA, RC_GEMM_CACHED, count, heads * (m->nope_dim + m->value_dim), m->kv_rank, w->format);
+}
+
+static bool same_owner(const rc_weight *a, const rc_weight *b) {
+    return a->owner == b->owner && a->kind == b->kind && a->format == b->format && a->columns == b->columns;
+}
+
+/* The rows of all matrices fused with the first of them; 0 where `index` is not the first. */
+static double fused_rows(const planner *p, const rc_weights *weights, size_t index) {
+    const rc_weight *first = &weights->list[index];
+    double sum = 0;
+    for (size_t i = 0; i < weights->count; i++) {
+        const rc_weight *w = &weights->list[i];
+        if (!w->fused || !same_owner(first, w))
+            continue;
+        if (i < index)
+            return 0;
+        double rows, columns;
+        on_rank(p, w, &rows, &columns);
+        sum += rows;
+    }
+    return sum;
+}
+
+static void plan_gemms(planner *p, const rc_weights *weights) {
+    for (size_t i = 0; i < weights->count; i++) {
+        const rc_weight *w = &weights->list[i];
+        double count = rc_weight_layers(&p->scenario->model, w), rows, columns;
+        on_rank(p, w, &rows, &columns);
+        bool latent = w->component == RC_COMPONENT_MLA && w->columns == p->scenario->model.mixers[w->kind].kv_rank;
+        bool head = w->component == RC_COMPONENT_LM_HEAD || w->component == RC_COMPONENT_EMBEDDING;
+        if (!w->gemm || w->split == RC_SPLIT_EXPERTS || count == 0)
+            continue;
+        if (w->fused)
+            rows = fused_rows(p, weights, i);
+        if (latent)
+            add_latent_expansion(p, w, count);
+        else if (rows > 0)
+            add_gemm(p, family_of(w->component), head ? RC_GEMM_LOGITS : RC_GEMM_ALL, count, rows, columns, w->format);
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------------- other kernels */
+
+static void add_elementwise(planner *p, const char *kernel, rc_family family, double count, double bytes_per_token) {
+    assert(p->plan->elementwise_count < RC_ELEMENTWISE_MAX);
+    rc_elementwise *e = &p->plan->elementwise[p->plan->elementwise_count++];
+    *e = (rc_elementwise){.family = family, .count = count, .bytes_per_token = bytes_per_token,
+                          .logits = family == RC_FAMILY_SAMPLING};
+    find_rate(p, kernel, &e->rate);
+}
+
+static int reach_of(rc_step_plan *plan, double reach) {
+    for (int i = 0; i < plan->reaches_count; i++)
+        if (plan->reaches[i] == reach)
+            return i;
+    assert(plan->reaches_count < RC_REACHES_MAX);
+    plan->reaches[plan->reaches_count] = reach;
+    return plan->reaches_count++;
+}
+
+static void plan_mixer(planner *p, size_t index) {
+    enum { STREAM_BYTES = 4 }; /* BF16 in and out */
+    const rc_model *model = &p->scenario->model;
+    const rc_mixer *m = &model->mixers[index];
+    double count = rc_model_mixer_layers(model, index, 0, model->layers_total), tp = p->scenario->parallel.tp;
+    if (rc_mixer_is_recurrent(m)) {
+        rc_linear_attention *linear = &p->plan->linears[p->plan->linears_count++];
+        need(p, rc_linear_attention_init(linear, m, p->scenario), "kda-decode, kda-prefill");
+        linear->count = count;
+        /* the gated norm reads output and gate, writes one */
+        add_elementwise(p, "elementwise", linear->family, count, 2 * STREAM_BYTES * ceil(m->heads / tp) * m->value_dim);
+        return;
+    }
+    rc_attention *attention = &p->plan->attentions[p->plan->attentions_count++];
+    need(p, rc_attention_init(attention, m, p->scenario), m->kind == RC_MLA ? "mla-decode, mla-prefill"
+                                                                           : "attention-decode, attention-prefill");
+    double reach = m->kind == RC_GQA ? m->window : m->index_top_k;
+    attention->reach = reach_of(p->plan, reach > 0 ? reach : INFINITY);
+    attention->count = count;
+    if (m->kind == RC_MLA) /* norms of the two latents; concatenation and writing of the cache */
+        add_elementwise(p, "elementwise", RC_FAMILY_MLA, 2 * count, STREAM_BYTES * (m->q_rank + m->kv_rank + m->rope_dim) / 2);
+    else /* rotation and writing of the cache */
+        add_elementwise(p, "elementwise", RC_FAMILY_ATTENTION, count,
+                        STREAM_BYTES * (ceil(m->heads / tp) + 2 * ceil(m->kv_heads / tp)) * m->head_dim);
+}
+
+static void plan_ffn(planner *p, size_t index, rc_format_id experts_format) {
+    enum { ACTIVATION_STREAM = 6 }; /* BF16: gate and up in, one out */
+    const rc_model *model = &p->scenario->model;
+    const rc_ffn *f = &model->ffns[index];
+    double count = rc_model_ffn_layers(model, index, 0, model->layers_total), tp = p->scenario->parallel.tp;
+    if (f->kind == RC_DENSE) {
+        add_elementwise(p, "elementwise", RC_FAMILY_DENSE, count, ACTIVATION_STREAM * f->inner / tp);
+        return;
+    }
+    rc_experts *experts = &p->plan->experts[p->plan->experts_count++];
+    need(p, rc_experts_init(experts, f, model->hidden, experts_format, p->scenario, p->arena), "experts-bf16");
+    experts->count = count;
+    add_elementwise(p, "routing", RC_FAMILY_ROUTER, count, f->experts * 4); /* F32 scores */
+    if (f->shared_inner > 0)
+        add_elementwise(p, "elementwise", RC_FAMILY_SHARED, count, ACTIVATION_STREAM * f->shared_inner / tp);
+}
+
+/* Norms and residuals between the blocks. */
+static void plan_residual(planner *p) {
+    const rc_model *model = &p->scenario->model;
+    double vector = 2 * model->hidden, layers = model->layers_total; /* a BF16 vector of a token */
+    if (model->attention_residual) {
+        /* Two mixes a layer read on average 5 earlier outputs and write one; a norm behind each reads one and writes
+         * one and its quantised copy. */
+        add_elementwise(p, "elementwise", RC_FAMILY_ELEMENTWISE, 2 * layers, 6 * vector);
+        add_elementwise(p, "elementwise", RC_FAMILY_ELEMENTWISE, 2 * layers, 3 * vector);
+    } else
+        add_elementwise(p, "elementwise", RC_FAMILY_ELEMENTWISE, 2 * layers, 4 * vector); /* add and norm, fused */
+    add_elementwise(p, "elementwise", RC_FAMILY_ELEMENTWISE, 2, 2 * vector); /* embedding, final norm */
+    add_elementwise(p, "sampling", RC_FAMILY_SAMPLING, 1, 4 * model->vocab);
+}
+
+static void plan_messages(planner *p) {
+    const rc_scenario *s = p->scenario;
+    const rc_parallel *parallel = &s->parallel;
+    rc_step_plan *plan = p->plan;
+    double ranks = rc_expert_ranks(parallel), moe = 0, width = s->model.hidden;
+    for (size_t i = 0; i < s->model.ffns_count; i++)
+        if (s->model.ffns[i].kind == RC_MOE) {
+            moe += rc_model_ffn_layers(&s->model, i, 0, s->model.layers_total);
+            width = s->model.ffns[i].latent > 0 ? s->model.ffns[i].latent : s->model.hidden;
+            plan->dispatch_bytes = s->model.ffns[i].top_k * width * 2;
+        }
+    bool joined = rc_group_init(&plan->tensor_group, &s->hardware, parallel->tp) &&
+                  rc_group_init(&plan->expert_group, &s->hardware, ranks) &&
+                  rc_group_init(&plan->stage_group, &s->hardware, rc_replica_gpus(parallel));
+    if (!joined)
+        complain(p, s->hardware.fabric.name, "a fabric with an outer level, as roce-400 or nvl72",
+                 "the fabric does not join the GPUs of a replica");
+    plan->message_bytes = s->model.hidden * 2;
+    plan->all_reduces = parallel->tp > 1 ? s->model.layers_total + (s->model.layers_total - (parallel->dp > 1 ? moe : 0)) : 0;
+    plan->all_to_alls = parallel->dp > 1 ? 2 * moe : 0;
+    plan->hand_offs = parallel->pp - 1;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ whole */
+
+static rc_provenance worse(rc_provenance a, rc_provenance b) {
+    return a > b ? a : b;
+}
+
+static void note_provenance(rc_step_plan *plan) {
+    rc_provenance *of = plan->provenance;
+    for (int i = 0; i < plan->gemms_count; i++)
+        of[plan->gemms[i].family] = worse(of[plan->gemms[i].family], plan->gemms[i].rate.provenance);
+    for (int i = 0; i < plan->experts_count; i++)
+        of[RC_FAMILY_EXPERTS] = worse(of[RC_FAMILY_EXPERTS], plan->experts[i].rate.provenance);
+    for (int i = 0; i < plan->attentions_count; i++)
+        of[plan->attentions[i].family] = worse(of[plan->attentions[i].family], plan->attentions[i].decode.provenance);
+    for (int i = 0; i < plan->linears_count; i++)
+        of[plan->linears[i].family] = worse(of[plan->linears[i].family], plan->linears[i].decode.provenance);
+    for (int i = 0; i < plan->elementwise_count; i++)
+        of[plan->elementwise[i].family] = worse(of[plan->elementwise[i].family], plan->elementwise[i].rate.provenance);
+    for (size_t i = 0; i < plan->tensor_group.algorithms_count; i++) {
+        rc_provenance p = (rc_provenance)plan->tensor_group.algorithms[i].provenance;
+        of[RC_FAMILY_ALL_REDUCE] = worse(of[RC_FAMILY_ALL_REDUCE], p);
+        of[RC_FAMILY_ALL_TO_ALL] = worse(of[RC_FAMILY_ALL_TO_ALL], p);
+        of[RC_FAMILY_HAND_OFF] = worse(of[RC_FAMILY_HAND_OFF], p);
+    }
+}
+
+rc_step_plan *rc_step_plan_new(const rc_scenario *s, rc_arena *arena, rc_problems *problems) {
+    rc_step_plan *plan = rc_arena_take(arena, sizeof *plan);
+    planner p = {plan, s, problems, arena, true};
+    rc_weights *weights = rc_arena_take(arena, sizeof *weights);
+    rc_weights_list(&s->model, s->weights_format, weights);
+    assert(s->model.mixers_count <= RC_MIXERS_MAX && s->model.ffns_count <= RC_FFNS_MAX);
+    rc_format_id experts = s->weights_format != RC_FORMAT_COUNT ? s->weights_format
+                                                                : (rc_format_id)s->model.quantization.routed_experts;
+    const rc_stack_step *step = &s->hardware.stack.step;
+    plan->dp = s->parallel.dp;
+    plan->host_s = step->host_s;
+    plan->launch_hidden = step->launch_hidden;
+    plan->shared_overlap = step->shared_overlap;
+    plan->sheet_bytes_per_s = s->hardware.accelerator.memory_bytes_per_s;
+    plan->sheet_flops_per_s = rc_peak_flops(&s->hardware.accelerator, RC_PEAK_FP4);
+    reach_of(plan, INFINITY);
+    plan_gemms(&p, weights);
+    for (size_t i = 0; i < s->model.mixers_count; i++)
+        plan_mixer(&p, i);
+    for (size_t i = 0; i < s->model.ffns_count; i++)
+        plan_ffn(&p, i, experts);
+    plan_residual(&p);
+    plan_messages(&p);
+    note_provenance(plan);
+    plan->provenance[RC_FAMILY_HOST] = (rc_provenance)step->provenance;
+    return p.good ? plan : NULL;
+}
+
+/* The share of a replica's load that one DP rank works on. */
+static rc_load rank_load(const rc_load *load, double dp) {
+    rc_load share = *load;
+    if (dp <= 1)
+        return share;
+    share.tokens = ceil(load->tokens / dp);
+    share.logits = ceil(load->logits / dp);
+    share.decode_sequences = ceil(load->decode_sequences / dp);
+    share.prefill_tokens = ceil(load->prefill_tokens / dp);
+    share.prefill_sequences = ceil(load->prefill_sequences / dp);
+    share.prefill_past = load->prefill_past / dp;
+    for (int r = 0; r < RC_REACHES_MAX; r++) {
+        share.decode_context[r] = load->decode_context[r] / dp;
+        share.prefill_pairs[r] = load->prefill_pairs[r] / dp;
+    }
+    return share;
+}
+
+static double gemm_tokens(rc_gemm_tokens kind, const rc_load *load) {
+    switch (kind) {
+    case RC_GEMM_LOGITS: return load->logits;
+    case RC_GEMM_DECODE: return load->decode_sequences;
+    case RC_GEMM_CACHED: return load->prefill_tokens + load->prefill_past;
+    default: return load->tokens;
+    }
+}
+
+/* Shared experts run beside the routed ones.  What disappears is a share of the shorter, never more than would beat the
+ * data sheet's bound of both together. */
+static void overlap_shared(const rc_step_plan *plan, rc_step_cost *cost) {
+    rc_cost_line *shared = &cost->lines[RC_FAMILY_SHARED], *routed = &cost->lines[RC_FAMILY_EXPERTS];
+    double s = rc_line_seconds(shared), r = rc_line_seconds(routed);
+    double bound = fmax((shared->bytes + routed->bytes) / plan->sheet_bytes_per_s,
+                        (shared->flops + routed->flops) / plan->sheet_flops_per_s);
+    double saved = fmin(plan->shared_overlap * fmin(s, r), fmax(s + r - bound, 0));
+    for (int where = 0; s > 0 && where < RC_WHERE_COUNT; where++)
+        shared->seconds[where] *= 1 - saved / s;
+}
+
+static void hide_launches(const rc_step_plan *plan, rc_step_cost *cost) {
+    for (int family = 0; family < RC_FAMILY_COUNT; family++)
+        cost->lines[family].seconds[RC_LAUNCH] *= 1 - plan->launch_hidden;
+}
+
+void rc_step_fixed(const rc_step_plan *plan, const rc_load *whole, rc_step_cost *cost) {
+    rc_load load = rank_load(whole, plan->dp);
+    *cost = (rc_step_cost){0};
+    for (int i = 0; i < plan->gemms_count; i++)
+        rc_gemm_add(&plan->gemms[i], gemm_tokens(plan->gemms[i].tokens, &load), cost);
+    for (int i = 0; i < plan->experts_count; i++)
+        if (whole->tokens > 0)
+            rc_experts_add(&plan->experts[i], whole->tokens,
+                           rc_popularity_distinct(&plan->experts[i].popularity, whole->tokens), cost);
+    for (int i = 0; i < plan->linears_count; i++)
+        rc_linear_attention_add(&plan->linears[i], &load, cost);
+    for (int i = 0; i < plan->elementwise_count; i++)
+        rc_elementwise_add(&plan->elementwise[i], load.tokens, load.logits, cost);
+    for (int i = 0; i < plan->attentions_count; i++)
+        rc_attention_add_prefill(&plan->attentions[i], &load, cost);
+    rc_all_reduce_add(&plan->tensor_group, load.tokens * plan->message_bytes, plan->all_reduces,
+                      &cost->lines[RC_FAMILY_ALL_REDUCE]);
+    rc_all_to_all_add(&plan->expert_group, load.tokens * plan->dispatch_bytes, plan->all_to_alls,
+                      &cost->lines[RC_FAMILY_ALL_TO_ALL]);
+    rc_hand_off_add(&plan->stage_group, load.tokens * plan->message_bytes, plan->hand_offs,
+                    &cost->lines[RC_FAMILY_HAND_OFF]);
+    if (load.prefill_tokens == 0) {
+        overlap_shared(plan, cost);
+        hide_launches(plan, cost);
+    }
+    cost->lines[RC_FAMILY_HOST].seconds[RC_HOST] += plan->host_s;
+}
+
+void rc_step_growing(const rc_step_plan *plan, double sequences, const double *context, bool captured,
+                     double by_where[RC_WHERE_COUNT]) {
+    rc_cost_line line = {0};
+    double shares[RC_REACHES_MAX];
+    for (int r = 0; r < plan->reaches_count; r++)
+        shares[r] = context[r] / plan->dp;
+    for (int i = 0; i < plan->attentions_count; i++)
+        rc_attention_add_decode(&plan->attentions[i], ceil(sequences / plan->dp), shares, &line, &line);
+    if (captured)
+        line.seconds[RC_LAUNCH] *= 1 - plan->launch_hidden;
+    for (int where = 0; where < RC_WHERE_COUNT; where++)
+        by_where[where] += line.seconds[where];
+}
+
+void rc_step_price(const rc_step_plan *plan, const rc_load *whole, rc_step_cost *cost) {
+    rc_load load = rank_load(whole, plan->dp);
+    rc_step_fixed(plan, whole, cost);
+    rc_step_cost growing = {0};
+    for (int i = 0; i < plan->attentions_count; i++)
+        rc_attention_add_decode(&plan->attentions[i], load.decode_sequences, load.decode_context,
+                                &growing.lines[plan->attentions[i].family], &growing.lines[RC_FAMILY_INDEXER]);
+    if (load.prefill_tokens == 0)
+        hide_launches(plan, &growing);
+    for (int family = 0; family < RC_FAMILY_COUNT; family++) {
+        rc_cost_line *into = &cost->lines[family];
+        const rc_cost_line *from = &growing.lines[family];
+        for (int where = 0; where < RC_WHERE_COUNT; where++)
+            into->seconds[where] += from->seconds[where];
+        into->bytes += from->bytes;
+        into->flops += from->flops;
+        into->launches += from->launches;
+    }
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * step.h - the price of one step of a replica.
+ *
+ * A plan is made once from a scenario: every kernel of a step with its shapes on one rank, how often it runs, and how
+ * fast the stack is at it.  Pricing a load is then a sum over the plan.  It splits in two: what depends on the number of
+ * tokens alone (`fixed`: the same in every step of a stretch), and decode attention, which grows with the contexts.
+ *
+ * A step of decodes alone runs as a captured graph: there the stack's share of launches is hidden, and the shared
+ * experts hide behind the routed ones as far as memory and arithmetic allow.
+ *
+ * With DP attention each of the dp ranks works on its share of the tokens, rounded up to whole ones; routed experts see
+ * them all.  Pipeline stages are passed one after the other.
+ */
+#ifndef RC_COST_STEP_H
+#define RC_COST_STEP_H
+#include "attention.h"
+#include "collective.h"
+#include "elementwise.h"
+#include "experts.h"
+#include "gemm.h"
+#include "linear_attention.h"
+
+enum { RC_GEMMS_MAX = 96, RC_MIXERS_MAX = 8, RC_FFNS_MAX = 8, RC_ELEMENTWISE_MAX = 64 };
+
+typedef struct rc_step_plan {
+    rc_gemm gemms[RC_GEMMS_MAX];
+    int gemms_count;
+    rc_experts experts[RC_FFNS_MAX];
+    int experts_count;
+    rc_attention attentions[RC_MIXERS_MAX];
+    int attentions_count;
+    rc_linear_attention linears[RC_MIXERS_MAX];
+    int linears_count;
+    rc_elementwise elementwise[RC_ELEMENTWISE_MAX];
+    int elementwise_count;
+    double reaches[RC_REACHES_MAX]; /* reaches[0] is infinite */
+    int reaches_count;
+    rc_group tensor_group, expert_group, stage_group;
+    double all_reduces, all_to_alls, hand_offs; /* messages of a step */
+    double message_bytes;                       /* of a token, in an all-reduce or a hand-off */
+    double dispatch_bytes;                      /* of a token, in one all-to-all */
+    double dp;
+    double host_s, launch_hidden, shared_overlap;
+    double sheet_bytes_per_s, sheet_flops_per_s;
+    rc_provenance provenance[RC_FAMILY_COUNT];
+} rc_step_plan;
+
+/* A plan in the arena, or NULL and problems (a kernel the stack lacks, ranks the fabric cannot join). */
+rc_step_plan *rc_step_plan_new(const rc_scenario *scenario, rc_arena *arena, rc_problems *problems);
+/* All of a step. */
+void rc_step_price(const rc_step_plan *plan, const rc_load *load, rc_step_cost *cost);
+/* All but decode attention. */
+void rc_step_fixed(const rc_step_plan *plan, const rc_load *load, rc_step_cost *cost);
+/* Decode attention of a captured or a mixed step: seconds by where they went, added to `by_where`. */
+void rc_step_growing(const rc_step_plan *plan, double sequences, const double *context, bool captured,
+                     double by_where[RC_WHERE_COUNT]);
+#endif

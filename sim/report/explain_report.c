@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "answer_json.h"
+#include "table.h"
+#include "text.h"
+
+static void part_json(cJSON *list, const rc_part *p) {
+    cJSON *entry = cJSON_CreateObject();
+    rc_json_add_text(entry, "family", p->family);
+    rc_json_add_number(entry, "seconds", p->seconds);
+    rc_json_add_number(entry, "bytes", p->bytes);
+    rc_json_add_number(entry, "flops", p->flops);
+    rc_json_add_text(entry, "bound", p->bound);
+    rc_json_add_text(entry, "provenance", p->provenance);
+    rc_json_add_number(entry, "hbm_s", p->hbm_s);
+    rc_json_add_number(entry, "compute_s", p->compute_s);
+    rc_json_add_number(entry, "launch_s", p->launch_s);
+    rc_json_add_number(entry, "link_s", p->link_s);
+    rc_json_add_number(entry, "host_s", p->host_s);
+    rc_json_add_number(entry, "launches", p->launches);
+    cJSON_AddItemToArray(list, entry);
+}
+
+static cJSON *explain_json(const rc_explain_result *r) {
+    cJSON *a = cJSON_CreateObject();
+    rc_json_add_text(a, "title", r->title.text);
+    rc_json_add_bool(a, "fits", r->fits);
+    rc_json_add_number(a, "batch", r->batch);
+    rc_json_add_number(a, "context", r->context);
+    rc_json_add_number(a, "step_s", r->step_s);
+    rc_json_add_number(a, "tokens_per_s", r->batch / r->step_s);
+    rc_json_add_number(a, "ceiling_s", r->ceiling_s);
+    rc_json_add_number(a, "ceiling_tokens_per_s", r->ceiling_tokens_per_s);
+    rc_json_add_number(a, "replication_s", r->replication_s);
+    rc_json_add_number(a, "cache_s", r->cache_s);
+    rc_json_add_number(a, "weight_bytes", r->weight_bytes);
+    rc_json_add_number(a, "weight_bytes_uniform", r->weight_bytes_uniform);
+    rc_json_add_number(a, "distinct_experts", r->distinct_experts);
+    rc_json_add_number(a, "distinct_experts_uniform", r->distinct_experts_uniform);
+    cJSON *parts = rc_json_add_array(a, "parts");
+    for (size_t i = 0; i < r->parts_count; i++)
+        part_json(parts, &r->parts[i]);
+    cJSON *prefill = rc_json_add_object(a, "prefill");
+    rc_json_add_number(prefill, "tokens", r->prompt);
+    rc_json_add_number(prefill, "seconds", r->prefill_s);
+    rc_json_add_number(prefill, "ceiling_s", r->prefill_ceiling_s);
+    parts = rc_json_add_array(prefill, "parts");
+    for (size_t i = 0; i < r->prefill_parts_count; i++)
+        part_json(parts, &r->prefill_parts[i]);
+    rc_add_texts(a, "assumptions", r->assumptions, r->assumptions_count);
+    return a;
+}
+
+static void print_parts(FILE *out, const char *heading, const rc_part *parts, size_t count, double whole,
+                        rc_format format) {
+    rc_text_table *t = rc_text_table_new(9);
+    char a[40], b[40], c[40];
+    const char *const header[] = {heading, "time", "share", "bytes a GPU", "FLOP a GPU", "memory", "compute",
+                                  "launch+link", "parameters"};
+    for (size_t i = 0; i < 9; i++)
+        rc_text_table_cell(t, i, "%s", header[i]);
+    for (size_t i = 0; i < count; i++) {
+        const rc_part *p = &parts[i];
+        rc_text_table_row(t);
+        rc_text_table_cell(t, 0, "%s", p->family);
+        rc_text_table_cell(t, 1, "%s", rc_quantity_text(a, sizeof a, p->seconds, RC_SECONDS));
+        rc_text_table_cell(t, 2, "%.1f %%", 100 * p->seconds / whole);
+        rc_text_table_cell(t, 3, "%s", rc_quantity_text(b, sizeof b, p->bytes, RC_BYTES));
+        rc_text_table_cell(t, 4, "%.3g", p->flops);
+        rc_text_table_cell(t, 5, "%.0f %%", 100 * p->hbm_s / p->seconds);
+        rc_text_table_cell(t, 6, "%.0f %%", 100 * p->compute_s / p->seconds);
+        rc_text_table_cell(t, 7, "%.0f %%", 100 * (p->launch_s + p->link_s + p->host_s) / p->seconds);
+        rc_text_table_cell(t, 8, "%s", p->provenance);
+    }
+    rc_text_table_row(t);
+    rc_text_table_cell(t, 0, "sum");
+    rc_text_table_cell(t, 1, "%s", rc_quantity_text(c, sizeof c, whole, RC_SECONDS));
+    rc_text_table_cell(t, 2, "100 %%");
+    rc_text_table_print(t, out, format);
+}
+
+static void print_ceiling(FILE *out, const rc_explain_result *r) {
+    char a[40], b[40], c[40];
+    fprintf(out, "forecast %s a step, %s tokens/s a replica\n", rc_quantity_text(a, sizeof a, r->step_s, RC_SECONDS),
+            rc_number_text(b, sizeof b, r->batch / r->step_s));
+    fprintf(out, "ceiling  %s a step, %s tokens/s: each weight read once at the data sheet's bandwidth (%s)\n",
+            rc_quantity_text(a, sizeof a, r->ceiling_s, RC_SECONDS),
+            rc_number_text(b, sizeof b, r->ceiling_tokens_per_s),
+            rc_quantity_text(c, sizeof c, r->weight_bytes, RC_BYTES));
+    fprintf(out, "         replicated weights add %s, caches %s\n",
+            rc_quantity_text(a, sizeof a, r->replication_s, RC_SECONDS),
+            rc_quantity_text(b, sizeof b, r->cache_s, RC_SECONDS));
+    if (r->distinct_experts > 0)
+        fprintf(out, "experts  %.1f different ones a layer with this traffic, %.1f with uniform routing (%s)\n",
+                r->distinct_experts, r->distinct_experts_uniform,
+                rc_quantity_text(a, sizeof a, r->weight_bytes_uniform, RC_BYTES));
+}
+
+rc_status rc_print_explain(FILE *out, const rc_explain_result *r, rc_format format) {
+    if (!r->fits)
+        return rc_print_fit(out, &r->fit, format);
+    if (format == RC_JSON) {
+        rc_json_print(out, explain_json(r));
+        return RC_OK;
+    }
+    char heading[96], tokens[40], a[40], b[40];
+    if (format != RC_CSV) {
+        fprintf(out, "%s\n", r->title.text);
+        print_ceiling(out, r);
+        fputc('\n', out);
+    }
+    snprintf(heading, sizeof heading, "decode, %.0f x %s", r->batch, rc_count_text(tokens, sizeof tokens, r->context));
+    print_parts(out, heading, r->parts, r->parts_count, r->step_s, format);
+    fputc('\n', out);
+    snprintf(heading, sizeof heading, "prefill of %s", rc_count_text(tokens, sizeof tokens, r->prompt));
+    print_parts(out, heading, r->prefill_parts, r->prefill_parts_count, r->prefill_s, format);
+    if (format == RC_CSV)
+        return RC_OK;
+    fprintf(out, "\nTTFT without a queue: %s; the prompt's arithmetic at the dense peak: %s\n",
+            rc_quantity_text(a, sizeof a, r->prefill_s, RC_SECONDS),
+            rc_quantity_text(b, sizeof b, r->prefill_ceiling_s, RC_SECONDS));
+    rc_print_texts(out, "assumed", r->assumptions, r->assumptions_count);
+    return RC_OK;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * table.h - a table of texts, printed with aligned columns, as Markdown, or as CSV.
+ * The first column is left-aligned, the others right-aligned.
+ */
+#ifndef RC_REPORT_TABLE_H
+#define RC_REPORT_TABLE_H
+#include "rackcast.h"
+
+enum { RC_TABLE_COLUMNS = 12, RC_TABLE_ROWS = 64, RC_TABLE_CELL = 72 };
+
+typedef struct rc_text_table {
+    size_t columns, rows; /* the first row is the header */
+    char cells[RC_TABLE_ROWS][RC_TABLE_COLUMNS][RC_TABLE_CELL];
+} rc_text_table;
+
+rc_text_table *rc_text_table_new(size_t columns);
+void rc_text_table_cell(rc_text_table *table, size_t column, const char *format, ...)
+    __attribute__((format(printf, 3, 4))); /* in the last row */
+void rc_text_table_row(rc_text_table *table); /* begins the next row */
+/* Prints and frees. */
+void rc_text_table_print(rc_text_table *table, FILE *out, rc_format format);
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * arrivals.h - which requests come, and when.
+ * Open loads (Poisson, gamma, constant, trace) yield requests in order of time.  A closed load yields one at a time,
+ * whenever a client asks again; all clients ask first at time 0.
+ * Intervals, lengths and thinking draw from streams of their own.
+ */
+#ifndef RC_ARRIVALS_H
+#define RC_ARRIVALS_H
+#include "random.h"
+#include "trace.h"
+#include "workload.h"
+
+typedef struct rc_asked {
+    double time_s; /* since the run began; open loads only */
+    uint32_t input_tokens, output_tokens;
+} rc_asked;
+
+typedef struct rc_arrivals {
+    const rc_workload *workload;
+    rc_random *intervals, *lengths, *thinking;
+    rc_trace trace;
+    size_t next_row;
+    double time_s, asked, limit; /* limit: requests to come in all; infinite: until the duration ends */
+} rc_arrivals;
+
+/* False and problems where a trace cannot be read. */
+bool rc_arrivals_open(rc_arrivals *arrivals, const rc_workload *workload, uint64_t seed, rc_problems *problems);
+void rc_arrivals_close(rc_arrivals *arrivals);
+bool rc_arrivals_next(rc_arrivals *arrivals, rc_asked *asked); /* false: no more */
+double rc_arrivals_think_s(rc_arrivals *arrivals);             /* pause of a client of a closed load */
+#endif

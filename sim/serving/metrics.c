@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "metrics.h"
+#include "arena.h"
+#include <gsl/gsl_fit.h>
+#include <gsl/gsl_sort.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* ----------------------------------------------------------------------------------------------------- percentiles */
+
+static double seconds_between(rc_time from, rc_time to) {
+    return to == RC_NEVER || from == RC_NEVER ? NAN : rc_seconds_of(to - from);
+}
+
+static double ttft_of(const rc_request *r) {
+    return seconds_between(r->arrival, r->first_token);
+}
+
+static double e2e_of(const rc_request *r) {
+    return seconds_between(r->arrival, r->finish);
+}
+
+/* Undefined for an answer of one token. */
+static double tpot_of(const rc_request *r) {
+    return r->output_tokens > 1 ? seconds_between(r->first_token, r->finish) / (r->output_tokens - 1) : NAN;
+}
+
+static double queue_of(const rc_request *r) {
+    return seconds_between(r->arrival, r->admitted);
+}
+
+typedef double (*metric_of)(const rc_request *);
+
+static size_t collect(metric_of metric, const rc_request *requests, size_t count, double *values) {
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        double value = requests[i].finish == RC_NEVER ? NAN : metric(&requests[i]);
+        if (!isnan(value))
+            values[found++] = value;
+    }
+    gsl_sort(values, 1, found);
+    return found;
+}
+
+static rc_percentiles percentiles_of(const double *sorted, size_t count) {
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += sorted[i];
+    return (rc_percentiles){.mean = count ? sum / (double)count : NAN,
+                            .p50 = rc_sorted_quantile(sorted, count, 0.5),
+                            .p90 = rc_sorted_quantile(sorted, count, 0.9),
+                            .p95 = rc_sorted_quantile(sorted, count, 0.95),
+                            .p99 = rc_sorted_quantile(sorted, count, 0.99),
+                            .count = (double)count};
+}
+
+static rc_percentiles histogram_percentiles(const rc_histogram *h) {
+    return (rc_percentiles){.mean = rc_histogram_mean(h), .p50 = rc_histogram_quantile(h, 0.5),
+                            .p90 = rc_histogram_quantile(h, 0.9), .p95 = rc_histogram_quantile(h, 0.95),
+                            .p99 = rc_histogram_quantile(h, 0.99), .count = h->count};
+}
+
+/* ------------------------------------------------------------------------------------------------------- objectives */
+
+static double objective_value(const rc_objective *o, const rc_request *r) {
+    switch (o->metric) {
+    case RC_METRIC_TTFT: return ttft_of(r);
+    case RC_METRIC_E2E: return e2e_of(r);
+    default: return tpot_of(r);
+    }
+}
+
+static void judge(const rc_metrics *m, const rc_objective *o, const rc_request *requests, size_t count, double *values,
+                  rc_objective_result *result) {
+    static const metric_of metrics[] = {[RC_METRIC_TTFT] = ttft_of, [RC_METRIC_TPOT] = tpot_of,
+                                        [RC_METRIC_ITL] = tpot_of, [RC_METRIC_E2E] = e2e_of};
+    size_t found = collect(metrics[o->metric], requests, count, values), passed = 0;
+    for (size_t i = 0; i < found; i++)
+        passed += values[i] <= o->limit_s;
+    snprintf(result->text.text, RC_TEXT_LENGTH, "%s", o->text);
+    result->limit = o->limit_s;
+    result->pass_rate = found ? (double)passed / (double)found : NAN;
+    result->observed = o->metric == RC_METRIC_ITL ? rc_histogram_quantile(&m->itl, o->percentile)
+                                                  : rc_sorted_quantile(values, found, o->percentile);
+    result->met = result->observed <= o->limit_s;
+}
+
+/* Completed requests that meet every bare threshold; one whose metric is undefined cannot miss it. */
+static double good_requests(const rc_scenario *s, const rc_request *requests, size_t count) {
+    double good = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool met = requests[i].finish != RC_NEVER;
+        for (size_t o = 0; o < s->objectives_count && met; o++)
+            met = !(objective_value(&s->objectives[o], &requests[i]) > s->objectives[o].limit_s);
+        good += met;
+    }
+    return good;
+}
+
+/* ----------------------------------------------------------------------------------------------------- stationarity */
+
+/* The queue over the second half of the arrivals: where a fitted line rises by more than the noise of a stationary
+ * queue would (half its own mean and three requests), the load is more than the rack can do. */
+static void judge_queue(const rc_scenario *s, double last_arrival_s, rc_run_result *r) {
+    const rc_timeline *t = &r->timeline;
+    size_t first = 0, last = 0;
+    r->stationary = true;
+    if (s->workload.arrival.kind == RC_ARRIVAL_CLOSED)
+        return;
+    while (last < t->count && (double)(last + 1) * t->bucket_s <= last_arrival_s)
+        last++;
+    first = last / 2;
+    enum { POINTS_MIN = 8 };
+    if (last - first < POINTS_MIN)
+        return;
+    double x[RC_TIMELINE_POINTS], c0, c1, cov00, cov01, cov11, sumsq, mean = 0;
+    for (size_t i = 0; i < last - first; i++) {
+        x[i] = (double)i * t->bucket_s;
+        mean += t->waiting[first + i] / (double)(last - first);
+    }
+    gsl_fit_linear(x, 1, t->waiting + first, 1, last - first, &c0, &c1, &cov00, &cov01, &cov11, &sumsq);
+    double rise = c1 * (double)(last - first) * t->bucket_s;
+    r->stationary = rise < 3 + 0.5 * mean;
+    r->queue_growth_per_s = r->stationary ? 0 : c1;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- whole */
+
+static void fill_records(const rc_request *requests, size_t count, rc_run_result *result) {
+    result->requests = rc_allocate(count * sizeof *result->requests);
+    result->requests_count = count;
+    for (size_t i = 0; i < count; i++) {
+        const rc_request *r = &requests[i];
+        result->requests[i] = (rc_request_record){
+            .input_tokens = r->input_tokens, .output_tokens = r->output_tokens,
+            .arrival_s = rc_seconds_of(r->arrival), .admitted_s = seconds_between(0, r->admitted),
+            .first_token_s = seconds_between(0, r->first_token), .finish_s = seconds_between(0, r->finish),
+            .preemptions = r->preemptions, .replica = r->replica};
+    }
+}
+
+static void fill_latencies(const rc_metrics *m, const rc_scenario *s, const rc_request *requests, size_t count,
+                           rc_run_result *r) {
+    double *values = rc_allocate(count * sizeof *values);
+    r->ttft_s = percentiles_of(values, collect(ttft_of, requests, count, values));
+    r->tpot_s = percentiles_of(values, collect(tpot_of, requests, count, values));
+    r->e2e_s = percentiles_of(values, collect(e2e_of, requests, count, values));
+    r->queue_s = percentiles_of(values, collect(queue_of, requests, count, values));
+    r->itl_s = histogram_percentiles(&m->itl);
+    r->objectives_count = s->objectives_count < RC_OBJECTIVES_MAX ? s->objectives_count : RC_OBJECTIVES_MAX;
+    for (size_t i = 0; i < r->objectives_count; i++)
+        judge(m, &s->objectives[i], requests, count, values, &r->objectives[i]);
+    free(values);
+}
+
+static void fill_breakdown(const rc_metrics *m, double available_s, double *breakdown) {
+    static const rc_breakdown of[RC_WHERE_COUNT] = {
+        [RC_HBM] = RC_TIME_HBM, [RC_COMPUTE] = RC_TIME_COMPUTE, [RC_LINK_0] = RC_TIME_LINK_INNER,
+        [RC_LINK_1] = RC_TIME_LINK_OUTER, [RC_LAUNCH] = RC_TIME_LAUNCH, [RC_HOST] = RC_TIME_HOST};
+    double busy = 0;
+    for (int where = 0; where < RC_WHERE_COUNT; where++)
+        busy += m->where_s[where];
+    double whole = fmax(available_s, busy); /* a step cut off by the run's end counts whole */
+    for (int where = 0; where < RC_WHERE_COUNT; where++)
+        breakdown[of[where]] = whole > 0 ? m->where_s[where] / whole : 0;
+    breakdown[RC_TIME_IDLE] = whole > 0 ? 1 - busy / whole : 1;
+}
+
+void rc_metrics_finish(const rc_metrics *m, const rc_scenario *s, const rc_request *requests, size_t count,
+                       double end_s, rc_run_result *r) {
+    double last_arrival = count ? rc_seconds_of(requests[count - 1].arrival) : 0;
+    for (size_t i = 0; i < count; i++) {
+        bool done = requests[i].finish != RC_NEVER, started = requests[i].admitted != RC_NEVER;
+        r->running += !done && started;
+        r->queued += !done && !started && requests[i].replica != UINT32_MAX;
+    }
+    r->completed = m->completed;
+    r->lost = m->lost;
+    r->preemptions = m->preemptions;
+    r->duration_s = end_s;
+    r->output_tokens = m->output_tokens;
+    r->input_tokens = m->input_tokens;
+    r->output_tokens_per_s = end_s > 0 ? m->output_tokens / end_s : 0;
+    r->input_tokens_per_s = end_s > 0 ? m->input_tokens / end_s : 0;
+    r->total_tokens_per_s = r->output_tokens_per_s + r->input_tokens_per_s;
+    r->steps = m->steps;
+    r->decode_batch_mean = m->decode_steps > 0 ? m->decode_sequences / m->decode_steps : 0;
+    r->concurrency_mean = end_s > 0 ? m->recorder.running_s / end_s : 0;
+    rc_recorder_finish(&m->recorder, &r->timeline);
+    fill_latencies(m, s, requests, count, r);
+    r->interactivity_tokens_per_s = 1 / r->tpot_s.mean;
+    r->goodput_per_s = end_s > 0 ? good_requests(s, requests, count) / end_s : 0;
+    fill_breakdown(m, end_s * s->parallel.replicas, r->breakdown);
+    judge_queue(s, last_arrival, r);
+    fill_records(requests, count, r);
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "replica.h"
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIXED_MAX = 65536 };
+
+static rc_request *request_of(const rc_replica *r, uint32_t index) {
+    return &(*r->requests)[index];
+}
+
+void rc_replica_init(rc_replica *r, uint32_t index, const rc_scenario *s, const rc_step_plan *plan,
+                     const rc_policy *policy, double room_bytes, double kv_bytes, double state_bytes,
+                     rc_metrics *metrics, rc_request **requests, bool stepwise, rc_arena *arena) {
+    *r = (rc_replica){.index = index, .scenario = s, .plan = plan, .policy = policy, .metrics = metrics,
+                      .requests = requests, .stepwise = stepwise, .max_running = s->engine.max_running,
+                      .max_batched_tokens = s->engine.max_batched_tokens};
+    /* A model without a growing cache counts requests: one block holds a request's state. */
+    double tokens = kv_bytes > 0 ? s->engine.kv_block_tokens : 1e9, block = kv_bytes > 0 ? tokens * kv_bytes : state_bytes;
+    double state_blocks = kv_bytes > 0 ? ceil(state_bytes / block) : 0;
+    rc_kv_pool_init(&r->pool, (uint64_t)floor(room_bytes / block), (uint32_t)tokens, (uint64_t)state_blocks, arena);
+    r->fixed_count = (size_t)fmin(fmin(r->max_running, (double)r->pool.total) + 1, FIXED_MAX);
+    r->fixed = rc_allocate(r->fixed_count * sizeof *r->fixed);
+}
+
+void rc_replica_free(rc_replica *r) {
+    free(r->waiting);
+    free(r->prefilling);
+    free(r->decoding);
+    free(r->joined);
+    free(r->finished);
+    free(r->fixed);
+}
+
+bool rc_replica_can_hold(const rc_replica *r, const rc_request *request) {
+    uint64_t tokens = (uint64_t)request->input_tokens + request->output_tokens;
+    double allowed = fmin(r->scenario->engine.max_context, r->scenario->model.max_context);
+    return rc_kv_blocks(&r->pool, tokens) <= r->pool.total && (double)tokens <= allowed;
+}
+
+double rc_replica_load(const rc_replica *r) {
+    return (double)(r->waiting_count + r->prefilling_count + r->decoding_count);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- queue */
+
+static void grow_queue(rc_replica *r) {
+    if (r->waiting_count < r->waiting_capacity)
+        return;
+    size_t capacity = r->waiting_capacity ? 2 * r->waiting_capacity : 64;
+    uint32_t *ring = rc_allocate(capacity * sizeof *ring);
+    for (size_t i = 0; i < r->waiting_count; i++)
+        ring[i] = r->waiting[(r->waiting_first + i) & (r->waiting_capacity - 1)];
+    free(r->waiting);
+    r->waiting = ring;
+    r->waiting_first = 0;
+    r->waiting_capacity = capacity;
+}
+
+void rc_replica_enqueue(rc_replica *r, uint32_t request) {
+    grow_queue(r);
+    r->waiting[(r->waiting_first + r->waiting_count++) & (r->waiting_capacity - 1)] = request;
+}
+
+static void enqueue_in_front(rc_replica *r, uint32_t request) {
+    grow_queue(r);
+    r->waiting_first = (r->waiting_first + r->waiting_capacity - 1) & (r->waiting_capacity - 1);
+    r->waiting[r->waiting_first] = request;
+    r->waiting_count++;
+}
+
+/* The first waiting request could be admitted now. */
+static bool admissible(const rc_replica *r) {
+    if (r->waiting_count == 0 || (double)(r->prefilling_count + r->decoding_count) >= r->max_running)
+        return false;
+    /* One free block is left for each running request, so that admitting never preempts at once. */
+    const rc_request *first = request_of(r, r->waiting[r->waiting_first & (r->waiting_capacity - 1)]);
+    return rc_kv_blocks(&r->pool, rc_request_prompt(first)) + r->decoding_count <= r->pool.free;
+}
+
+bool rc_replica_admit(rc_replica *r) {
+    if (!admissible(r))
+        return false;
+    uint32_t index = r->waiting[r->waiting_first & (r->waiting_capacity - 1)];
+    rc_request *request = request_of(r, index);
+    r->waiting_first = (r->waiting_first + 1) & (r->waiting_capacity - 1);
+    r->waiting_count--;
+    rc_kv_take(&r->pool, rc_request_prompt(request));
+    request->prefilled = 0;
+    request->admission = r->admissions++;
+    if (request->admitted == RC_NEVER)
+        request->admitted = r->began;
+    r->prefilling = rc_grow(r->prefilling, r->prefilling_count, &r->prefilling_capacity, sizeof *r->prefilling);
+    r->prefilling[r->prefilling_count++] = index;
+    return true;
+}
+
+static double give_chunk(rc_replica *r, uint32_t index, double budget) {
+    rc_request *request = request_of(r, index);
+    double left = rc_request_prompt(request) - request->prefilled;
+    request->chunk = (uint32_t)fmax(fmin(left, budget), 0);
+    r->chunks_tokens += request->chunk;
+    return budget - request->chunk;
+}
+
+double rc_replica_chunk_admitted(rc_replica *r, double budget) {
+    for (size_t i = 0; i < r->prefilling_count; i++)
+        budget = give_chunk(r, r->prefilling[i], budget);
+    return budget;
+}
+
+double rc_replica_chunk_last(rc_replica *r, double budget) {
+    return give_chunk(r, r->prefilling[r->prefilling_count - 1], budget);
+}
+
+/* ------------------------------------------------------------------------------------------------- decoding requests */
+
+static bool before(const rc_decoder *a, const rc_decoder *b) {
+    return a->finish_step < b->finish_step || (a->finish_step == b->finish_step && a->request < b->request);
+}
+
+static void sift_up(rc_decoder *heap, size_t at) {
+    for (size_t parent; at > 0 && before(&heap[at], &heap[parent = (at - 1) / 2]); at = parent) {
+        rc_decoder swap = heap[at];
+        heap[at] = heap[parent];
+        heap[parent] = swap;
+    }
+}
+
+static void sift_down(rc_decoder *heap, size_t count, size_t at) {
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && before(&heap[child + 1], &heap[child]))
+            child++;
+        if (!before(&heap[child], &heap[at]))
+            return;
+        rc_decoder swap = heap[at];
+        heap[at] = heap[child];
+        heap[child] = swap;
+    }
+}
+
+/* Cached tokens of a decoding request: all but the newest, whose keys the next step writes. */
+static uint64_t cached_of(const rc_replica *r, const rc_request *request) {
+    return request->input_tokens + request->produced - 1 + (r->step - request->begin_step);
+}
+
+static void begin_decoding(rc_replica *r, uint32_t index) {
+    rc_request *request = request_of(r, index);
+    request->begin_step = r->step;
+    r->decoding = rc_grow(r->decoding, r->decoding_count, &r->decoding_capacity, sizeof *r->decoding);
+    r->decoding[r->decoding_count++] =
+        (rc_decoder){r->step + request->output_tokens - request->produced, index};
+    sift_up(r->decoding, r->decoding_count - 1);
+    r->joined = rc_grow(r->joined, r->joined_count, &r->joined_capacity, sizeof *r->joined);
+    r->joined[r->joined_count++] = index;
+    r->context += (double)(cached_of(r, request) + 1);
+    rc_kv_decode_begins(&r->pool, cached_of(r, request), r->step);
+}
+
+/* Takes a request out of the decoding ones; its cache is freed. */
+static uint32_t end_decoding(rc_replica *r, size_t at) {
+    uint32_t index = r->decoding[at].request;
+    rc_request *request = request_of(r, index);
+    uint64_t cached = cached_of(r, request);
+    r->decoding[at] = r->decoding[--r->decoding_count];
+    if (at < r->decoding_count) {
+        sift_down(r->decoding, r->decoding_count, at);
+        sift_up(r->decoding, at);
+    }
+    r->context -= (double)(cached + 1);
+    rc_kv_decode_ends(&r->pool, cached, r->step);
+    rc_kv_give(&r->pool, cached);
+    request->produced += (uint32_t)(r->step - request->begin_step);
+    request->begin_step = r->step;
+    return index;
+}
+
+static void leave_joined(rc_replica *r, uint32_t index) {
+    for (size_t i = 0; i < r->joined_count; i++)
+        if (r->joined[i] == index)
+            r->joined[i--] = r->joined[--r->joined_count];
+}
+
+/* Takes a request out of the ones whose prompt is under way. */
+static uint32_t end_prefilling(rc_replica *r, size_t at) {
+    uint32_t index = r->prefilling[at];
+    rc_kv_give(&r->pool, rc_request_prompt(request_of(r, index)));
+    r->prefilling_count--;
+    memmove(r->prefilling + at, r->prefilling + at + 1, (r->prefilling_count - at) * sizeof *r->prefilling);
+    return index;
+}
+
+/* The cache is full: the request admitted last gives up its place and will compute its prompt again. */
+static void preempt_last(rc_replica *r) {
+    uint64_t latest = 0;
+    size_t last = 0;
+    for (size_t i = 0; i < r->decoding_count; i++)
+        if (request_of(r, r->decoding[i].request)->admission >= latest) {
+            latest = request_of(r, r->decoding[i].request)->admission;
+            last = i;
+        }
+    /* Prompts are admitted in order, so the last of them is the latest. */
+    bool prompt = r->prefilling_count && request_of(r, r->prefilling[r->prefilling_count - 1])->admission > latest;
+    uint32_t index = prompt ? end_prefilling(r, r->prefilling_count - 1) : end_decoding(r, last);
+    rc_request *request = request_of(r, index);
+    bool decoded = !prompt;
+    for (size_t i = 0; i < r->joined_count && decoded; i++)
+        decoded = r->joined[i] != index;
+    if (decoded)
+        request->last_token = r->last_decode;
+    leave_joined(r, index);
+    request->preemptions++;
+    r->metrics->preemptions++;
+    enqueue_in_front(r, index);
+}
+
+/* ----------------------------------------------------------------------------------------------------- decode stretch */
+
+/* Sums of contexts cut off at the plan's reaches, how they grow, and in how many steps the next context reaches one. */
+static uint64_t fill_contexts(const rc_replica *r, double context[], double growth[]) {
+    uint64_t kink = UINT64_MAX;
+    context[0] = r->context;
+    growth[0] = (double)r->decoding_count;
+    for (int reach = 1; reach < r->plan->reaches_count; reach++) {
+        uint64_t limit = (uint64_t)r->plan->reaches[reach];
+        context[reach] = growth[reach] = 0;
+        for (size_t i = 0; i < r->decoding_count; i++) {
+            uint64_t seen = cached_of(r, request_of(r, r->decoding[i].request)) + 1;
+            context[reach] += (double)(seen < limit ? seen : limit);
+            growth[reach] += seen < limit;
+            if (seen < limit && limit - seen < kink)
+                kink = limit - seen;
+        }
+    }
+    return kink;
+}
+
+static const rc_fixed_cost *fixed_cost(rc_replica *r) {
+    size_t batch = r->decoding_count, place = batch < r->fixed_count ? batch : 0; /* 0: not remembered */
+    rc_fixed_cost *fixed = &r->fixed[place];
+    if (!fixed->known || place == 0) {
+        rc_load load = {.tokens = (double)batch, .logits = (double)batch, .decode_sequences = (double)batch};
+        rc_step_fixed(r->plan, &load, &r->cost);
+        fixed->seconds = rc_step_seconds(&r->cost, fixed->where_s);
+        fixed->known = true;
+    }
+    return fixed;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+/* A run of decode steps in which nothing can change. */
+static void begin_stretch(rc_replica *r, rc_time horizon) {
+    rc_stretch *s = &r->stretch;
+    const rc_fixed_cost *fixed = fixed_cost(r);
+    *s = (rc_stretch){.plan = r->plan, .sequences = (double)r->decoding_count, .fixed_s = fixed->seconds};
+    memcpy(s->fixed, fixed->where_s, sizeof s->fixed);
+    uint64_t kink = fill_contexts(r, s->context, s->growth);
+    uint64_t steps = smaller(r->decoding[0].finish_step - r->step, kink);
+    steps = rc_kv_steps(&r->pool, r->step, r->stepwise ? 1 : steps);
+    assert(steps > 0);
+    r->stretch_steps = (double)steps;
+    if (horizon != RC_NEVER)
+        r->stretch_steps = rc_stretch_find(s, r->stretch_steps, rc_seconds_of(horizon - r->began));
+    r->ends = r->began + rc_time_of(rc_stretch_sum_s(s, r->stretch_steps, NULL));
+}
+
+bool rc_replica_shorten(rc_replica *r, rc_time now) {
+    if (!r->busy || !r->decodes || r->chunks_tokens > 0 || r->stretch_steps <= 1 || !admissible(r))
+        return false;
+    double steps = rc_stretch_find(&r->stretch, r->stretch_steps, rc_seconds_of(now - r->began));
+    rc_time ends = r->began + rc_time_of(rc_stretch_sum_s(&r->stretch, steps, NULL));
+    while (ends < now && steps < r->stretch_steps) /* the sum was rounded to a picosecond before the arrival */
+        ends = r->began + rc_time_of(rc_stretch_sum_s(&r->stretch, ++steps, NULL));
+    if (steps >= r->stretch_steps)
+        return false;
+    r->stretch_steps = steps;
+    r->ends = ends;
+    return true;
+}
+
+/* Inter-token times of a stretch: the first step ends the pause since each request's last token, the others follow on. */
+static void count_gaps(rc_replica *r, double first_step_s, double last_step_s) {
+    rc_histogram *itl = &r->metrics->itl;
+    rc_time first_end = r->began + rc_time_of(first_step_s);
+    double sequences = r->stretch.sequences, old = sequences - (double)r->joined_count;
+    for (size_t i = 0; i < r->joined_count; i++)
+        rc_histogram_add(itl, rc_seconds_of(first_end - request_of(r, r->joined[i])->last_token), 1);
+    if (old > 0)
+        rc_histogram_add(itl, rc_seconds_of(first_end - r->last_decode), old);
+    if (r->stretch_steps > 1)
+        rc_histogram_add_ramp(itl, rc_stretch_step_s(&r->stretch, 1), last_step_s, (r->stretch_steps - 1) * sequences);
+    r->joined_count = 0;
+    r->last_decode = r->ends;
+}
+
+static void finish(rc_replica *r, uint32_t index) {
+    rc_request *request = request_of(r, index);
+    request->finish = r->ends;
+    r->metrics->completed++;
+    r->finished = rc_grow(r->finished, r->finished_count, &r->finished_capacity, sizeof *r->finished);
+    r->finished[r->finished_count++] = index;
+}
+
+/* Moves the decoding requests `steps` on; those with their last token leave. */
+static void advance_decoding(rc_replica *r, uint64_t steps) {
+    double sequences = (double)r->decoding_count;
+    rc_kv_advance(&r->pool, r->step, steps);
+    r->step += steps;
+    r->context += sequences * (double)steps;
+    r->metrics->output_tokens += sequences * (double)steps;
+    r->metrics->decode_steps += (double)steps;
+    r->metrics->decode_sequences += sequences * (double)steps;
+    while (r->decoding_count && r->decoding[0].finish_step <= r->step) {
+        uint32_t index = end_decoding(r, 0);
+        finish(r, index);
+    }
+}
+
+static void end_stretch(rc_replica *r) {
+    double by_where[RC_WHERE_COUNT], steps = r->stretch_steps;
+    r->metrics->busy_s += rc_stretch_sum_s(&r->stretch, steps, by_where);
+    for (int where = 0; where < RC_WHERE_COUNT; where++)
+        r->metrics->where_s[where] += by_where[where];
+    r->metrics->steps += steps;
+    count_gaps(r, rc_stretch_step_s(&r->stretch, 0), rc_stretch_step_s(&r->stretch, steps - 1));
+    advance_decoding(r, (uint64_t)steps);
+}
+
+/* --------------------------------------------------------------------------------------------------- step with prompts */
+
+static rc_load load_of(const rc_replica *r) {
+    rc_load load = {0};
+    double growth[RC_REACHES_MAX];
+    if (r->decodes) {
+        load.decode_sequences = (double)r->decoding_count;
+        fill_contexts(r, load.decode_context, growth);
+    }
+    for (size_t i = 0; i < r->prefilling_count; i++) {
+        const rc_request *request = request_of(r, r->prefilling[i]);
+        if (!request->chunk)
+            continue;
+        load.prefill_tokens += request->chunk;
+        load.prefill_sequences++;
+        load.prefill_past += request->prefilled;
+        load.logits += request->prefilled + request->chunk == rc_request_prompt(request);
+        for (int reach = 0; reach < r->plan->reaches_count; reach++)
+            load.prefill_pairs[reach] += rc_chunk_pairs(request->prefilled, request->chunk, r->plan->reaches[reach]);
+    }
+    load.logits += load.decode_sequences;
+    load.tokens = load.prefill_tokens + load.decode_sequences;
+    return load;
+}
+
+static void begin_step(rc_replica *r) {
+    double by_where[RC_WHERE_COUNT];
+    rc_load load = load_of(r);
+    rc_step_price(r->plan, &load, &r->cost);
+    r->stretch_steps = 1;
+    r->stretch.sequences = load.decode_sequences;
+    r->ends = r->began + rc_time_of(rc_step_seconds(&r->cost, by_where));
+}
+
+/* A prompt is computed: its next token is there. */
+static void end_prefill(rc_replica *r, uint32_t index) {
+    rc_request *request = request_of(r, index);
+    if (request->produced > 0) /* computed again after a preemption */
+        rc_histogram_add(&r->metrics->itl, rc_seconds_of(r->ends - request->last_token), 1);
+    request->produced++;
+    request->last_token = r->ends;
+    r->metrics->output_tokens++;
+    if (request->first_token == RC_NEVER)
+        request->first_token = r->ends;
+    if (request->produced == request->output_tokens) {
+        rc_kv_give(&r->pool, rc_request_prompt(request) - 1);
+        finish(r, index);
+    } else
+        begin_decoding(r, index);
+}
+
+static void end_chunks(rc_replica *r) {
+    size_t left = 0;
+    for (size_t i = 0; i < r->prefilling_count; i++) {
+        uint32_t index = r->prefilling[i];
+        rc_request *request = request_of(r, index);
+        request->prefilled += request->chunk;
+        r->metrics->input_tokens += request->preemptions ? 0 : request->chunk;
+        request->chunk = 0;
+        if (request->prefilled == rc_request_prompt(request))
+            end_prefill(r, index);
+        else
+            r->prefilling[left++] = index;
+    }
+    r->prefilling_count = left;
+}
+
+static void end_step(rc_replica *r) {
+    double by_where[RC_WHERE_COUNT];
+    double seconds = rc_step_seconds(&r->cost, by_where);
+    r->metrics->busy_s += seconds;
+    r->metrics->steps++;
+    for (int where = 0; where < RC_WHERE_COUNT; where++)
+        r->metrics->where_s[where] += by_where[where];
+    if (r->decodes) {
+        count_gaps(r, seconds, seconds);
+        advance_decoding(r, 1);
+    }
+    end_chunks(r);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- stretches */
+
+bool rc_replica_begin(rc_replica *r, rc_time now, rc_time horizon) {
+    r->began = now;
+    r->chunks_tokens = 0;
+    /* Running requests come before new ones: a step in which they could not all write a token preempts first. */
+    while (r->decoding_count + r->prefilling_count > 1 && rc_kv_steps(&r->pool, r->step, 1) == 0)
+        preempt_last(r);
+    r->decodes = r->policy->plan(r);
+    r->busy = r->decodes || r->chunks_tokens > 0;
+    if (r->busy && r->chunks_tokens > 0)
+        begin_step(r);
+    else if (r->busy)
+        begin_stretch(r, horizon);
+    return r->busy;
+}
+
+void rc_replica_end(rc_replica *r) {
+    r->finished_count = 0;
+    if (r->chunks_tokens > 0)
+        end_step(r);
+    else
+        end_stretch(r);
+    r->busy = false;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * replica.h - one copy of the model at work: its queue, its running requests, its cache, and the step under way.
+ *
+ * The replica is either idle or in a *stretch*: one step with prompts, or many decode steps at once, as many as nothing
+ * can change in (a finish, a full cache, a context that reaches a window, the run's end).  An arrival that could be
+ * admitted shortens the stretch to the end of the step it falls in.
+ *
+ * Requests are named by their index in the run's array.  Every request decodes from a step of the replica's own count,
+ * so that the next to finish is the top of a heap and one visit a change of state is enough.
+ */
+#ifndef RC_REPLICA_H
+#define RC_REPLICA_H
+#include "kv_pool.h"
+#include "metrics.h"
+#include "policy.h"
+#include "stretch.h"
+
+typedef struct rc_decoder {
+    uint64_t finish_step; /* count of decode steps at which its last token is there */
+    uint32_t request;
+} rc_decoder;
+
+/* Seconds of the fixed part of a captured decode step, by batch; filled when first needed. */
+typedef struct rc_fixed_cost {
+    bool known;
+    double seconds, where_s[RC_WHERE_COUNT];
+} rc_fixed_cost;
+
+struct rc_replica {
+    uint32_t index;
+    const rc_scenario *scenario;
+    const rc_step_plan *plan;
+    const rc_policy *policy;
+    rc_metrics *metrics;
+    rc_request **requests; /* the run's array, which may move as it grows */
+    rc_kv_pool pool;
+    double max_running, max_batched_tokens;
+    bool stepwise;
+
+    uint32_t *waiting;     /* ring of requests */
+    size_t waiting_first, waiting_count, waiting_capacity; /* capacity: a power of two */
+    uint32_t *prefilling;  /* admitted, prompt not yet computed */
+    size_t prefilling_count, prefilling_capacity;
+    rc_decoder *decoding;  /* heap by finish_step */
+    size_t decoding_count, decoding_capacity;
+    uint32_t *joined;      /* requests that have not decoded since their first token */
+    size_t joined_count, joined_capacity;
+    uint64_t step;         /* decode steps done */
+    double context;        /* sum of tokens the decoding requests will look at in their next step */
+    uint64_t admissions;
+    rc_time last_decode;   /* end of the last decode step */
+
+    bool busy, decodes;    /* decodes: this stretch holds decode steps */
+    double chunks_tokens;  /* prompt tokens of the step under way */
+    rc_stretch stretch;
+    double stretch_steps;
+    rc_time began, ends;
+    rc_step_cost cost;     /* of a step with prompts */
+    rc_fixed_cost *fixed;  /* by batch, up to fixed_count */
+    size_t fixed_count;
+    uint32_t *finished;    /* what the last rc_replica_end finished */
+    size_t finished_count, finished_capacity;
+};
+
+void rc_replica_init(rc_replica *replica, uint32_t index, const rc_scenario *scenario, const rc_step_plan *plan,
+                     const rc_policy *policy, double room_bytes, double kv_bytes_per_token, double state_bytes,
+                     rc_metrics *metrics, rc_request **requests, bool stepwise, rc_arena *arena);
+void rc_replica_free(rc_replica *replica);
+/* A request whose caches could never fit, alone on the replica. */
+bool rc_replica_can_hold(const rc_replica *replica, const rc_request *request);
+void rc_replica_enqueue(rc_replica *replica, uint32_t request);
+double rc_replica_load(const rc_replica *replica); /* requests waiting and running */
+
+/* Plans and begins the next stretch at `now`; false where there is nothing to do.  It ends at replica->ends. */
+bool rc_replica_begin(rc_replica *replica, rc_time now, rc_time horizon);
+/* An arrival at `now`: shortens the stretch under way where the new request could be admitted; true where it did. */
+bool rc_replica_shorten(rc_replica *replica, rc_time now);
+/* Ends the stretch at replica->ends; replica->finished lists the requests that are done. */
+void rc_replica_end(rc_replica *replica);
+
+/* For policies.  Admits the first waiting request where limits and cache allow. */
+bool rc_replica_admit(rc_replica *replica);
+/* Give prompts admitted earlier, or the one admitted last, a chunk of at most `budget` tokens; return what is left. */
+double rc_replica_chunk_admitted(rc_replica *replica, double budget);
+double rc_replica_chunk_last(rc_replica *replica, double budget);
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * request.h - one request on its way through a replica.
+ *
+ * waiting -> prefilling (chunk by chunk) -> decoding -> done.  A preempted request loses its cache and waits again; what
+ * it had produced is then part of the prompt it computes anew.
+ */
+#ifndef RC_REQUEST_H
+#define RC_REQUEST_H
+#include "event_queue.h"
+
+typedef struct rc_request {
+    uint32_t input_tokens, output_tokens;
+    uint32_t produced;       /* output tokens, as of begin_step while decoding */
+    uint32_t prefilled;      /* tokens of its prompt that lie in the cache */
+    uint32_t chunk;          /* tokens of the step under way */
+    uint32_t preemptions;
+    uint32_t replica;
+    uint64_t begin_step;     /* replica's decode step with which decoding began */
+    uint64_t admission;      /* order of admission, for preemption: the last comes first */
+    rc_time arrival, admitted, first_token, last_token, finish; /* RC_NEVER where it did not happen */
+} rc_request;
+
+#define RC_NEVER UINT64_MAX
+
+/* Tokens a prefill must compute: the prompt, and what was produced before a preemption. */
+static inline uint32_t rc_request_prompt(const rc_request *request) {
+    return request->input_tokens + request->produced;
+}
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "simulation.h"
+#include "arrivals.h"
+#include "event_queue.h"
+#include "memory.h"
+#include "replica.h"
+#include "text.h"
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+typedef enum event_kind { EVENT_ARRIVAL, EVENT_STRETCH_END, EVENT_RUN_END } event_kind;
+enum { PRIORITY_ARRIVAL, PRIORITY_STRETCH_END, PRIORITY_RUN_END };
+
+typedef struct simulation {
+    const rc_scenario *scenario;
+    rc_problems *problems;
+    rc_arena *arena;
+    rc_event_queue *events;
+    rc_arrivals arrivals;
+    rc_request *requests;
+    size_t requests_count, requests_capacity;
+    rc_replica *replicas;
+    rc_event_handle *stretch_ends; /* of each replica */
+    size_t replicas_count;
+    rc_metrics *metrics;
+    rc_time horizon; /* RC_NEVER: until the last answer */
+    bool closed, failed;
+} simulation;
+
+/* --------------------------------------------------------------------------------------------------------- requests */
+
+static uint32_t add_request(simulation *sim, const rc_asked *asked, rc_time arrival) {
+    sim->requests = rc_grow(sim->requests, sim->requests_count, &sim->requests_capacity, sizeof *sim->requests);
+    sim->requests[sim->requests_count] = (rc_request){
+        .input_tokens = asked->input_tokens, .output_tokens = asked->output_tokens, .arrival = arrival,
+        .admitted = RC_NEVER, .first_token = RC_NEVER, .last_token = RC_NEVER, .finish = RC_NEVER};
+    return (uint32_t)sim->requests_count++;
+}
+
+/* Open loads: the next arrival is scheduled when the one before comes, so that few events pend. */
+static void schedule_next(simulation *sim) {
+    rc_asked asked;
+    if (!rc_arrivals_next(&sim->arrivals, &asked))
+        return;
+    if (asked.time_s > RC_HORIZON_S) {
+        char found[48];
+        snprintf(found, sizeof found, "an arrival after %.0f days", asked.time_s / 86400);
+        rc_problem_add(sim->problems, RC_BAD_VALUE, "", "workload", 0, found, "a load of at most 200 days",
+                       "the run is longer than the clock");
+        sim->failed = true;
+        return;
+    }
+    rc_time time = rc_time_of(asked.time_s), now = rc_event_queue_now(sim->events);
+    uint32_t request = add_request(sim, &asked, time > now ? time : now);
+    rc_event_queue_schedule(sim->events, sim->requests[request].arrival, PRIORITY_ARRIVAL,
+                            (rc_event){EVENT_ARRIVAL, request});
+}
+
+static void ask_again(simulation *sim) {
+    rc_asked asked;
+    if (!rc_arrivals_next(&sim->arrivals, &asked))
+        return;
+    rc_time time = rc_event_queue_now(sim->events) + rc_time_of(rc_arrivals_think_s(&sim->arrivals));
+    rc_event_queue_schedule(sim->events, time, PRIORITY_ARRIVAL, (rc_event){EVENT_ARRIVAL, add_request(sim, &asked, time)});
+}
+
+static void start_load(simulation *sim) {
+    if (!sim->closed) {
+        schedule_next(sim);
+        return;
+    }
+    for (double client = 0; client < sim->scenario->workload.arrival.clients; client++) {
+        rc_asked asked;
+        if (rc_arrivals_next(&sim->arrivals, &asked))
+            rc_event_queue_schedule(sim->events, 0, PRIORITY_ARRIVAL,
+                                    (rc_event){EVENT_ARRIVAL, add_request(sim, &asked, 0)});
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------- replicas */
+
+static void schedule_end(simulation *sim, rc_replica *replica) {
+    sim->stretch_ends[replica->index] = rc_event_queue_schedule(
+        sim->events, replica->ends, PRIORITY_STRETCH_END, (rc_event){EVENT_STRETCH_END, replica->index});
+}
+
+static void begin(simulation *sim, rc_replica *replica) {
+    if (rc_replica_begin(replica, rc_event_queue_now(sim->events), sim->horizon))
+        schedule_end(sim, replica);
+}
+
+static rc_replica *route(const simulation *sim) {
+    rc_replica *best = &sim->replicas[0];
+    for (size_t i = 1; i < sim->replicas_count; i++)
+        if (rc_replica_load(&sim->replicas[i]) < rc_replica_load(best))
+            best = &sim->replicas[i];
+    return best;
+}
+
+static void record(simulation *sim) {
+    double waiting = 0, running = 0, used = 0, total = 0;
+    for (size_t i = 0; i < sim->replicas_count; i++) {
+        const rc_replica *r = &sim->replicas[i];
+        waiting += (double)r->waiting_count;
+        running += (double)(r->prefilling_count + r->decoding_count);
+        used += (double)(r->pool.total - r->pool.free);
+        total += (double)r->pool.total;
+    }
+    rc_recorder_advance(&sim->metrics->recorder, rc_seconds_of(rc_event_queue_now(sim->events)), waiting, running,
+                        used / total);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ events */
+
+static void lose(simulation *sim, uint32_t index) {
+    sim->requests[index].replica = UINT32_MAX;
+    if (sim->metrics->lost++ == 0) {
+        const rc_request *r = &sim->requests[index];
+        char tokens[32];
+        rc_note_add(sim->problems, "request %u of %s tokens can never be held and is counted as lost", index,
+                    rc_count_text(tokens, sizeof tokens, (double)r->input_tokens + r->output_tokens));
+    }
+    if (sim->closed)
+        ask_again(sim);
+}
+
+static void on_arrival(simulation *sim, uint32_t index) {
+    rc_replica *replica = route(sim);
+    if (!sim->closed)
+        schedule_next(sim);
+    if (!rc_replica_can_hold(replica, &sim->requests[index])) {
+        lose(sim, index);
+        return;
+    }
+    sim->requests[index].replica = replica->index;
+    rc_replica_enqueue(replica, index);
+    if (!replica->busy)
+        return; /* begun when all arrivals of this moment are there */
+    if (rc_replica_shorten(replica, rc_event_queue_now(sim->events))) {
+        rc_event_queue_cancel(sim->events, sim->stretch_ends[replica->index]);
+        schedule_end(sim, replica);
+    }
+}
+
+static void on_stretch_end(simulation *sim, rc_replica *replica) {
+    rc_replica_end(replica);
+    for (size_t i = 0; sim->closed && i < replica->finished_count; i++)
+        ask_again(sim);
+}
+
+/* Idle replicas begin once no more arrivals are due at this very time. */
+static void begin_idle(simulation *sim) {
+    rc_time next;
+    rc_time now = rc_event_queue_now(sim->events);
+    if (rc_event_queue_peek(sim->events, &next) && next == now)
+        return;
+    for (size_t i = 0; i < sim->replicas_count; i++)
+        if (!sim->replicas[i].busy && rc_replica_load(&sim->replicas[i]) > 0)
+            begin(sim, &sim->replicas[i]);
+}
+
+static void play(simulation *sim) {
+    rc_event event;
+    start_load(sim);
+    while (!sim->failed && rc_event_queue_pop(sim->events, &event)) {
+        if (event.kind == EVENT_RUN_END)
+            break;
+        if (event.kind == EVENT_ARRIVAL)
+            on_arrival(sim, event.subject);
+        else
+            on_stretch_end(sim, &sim->replicas[event.subject]);
+        begin_idle(sim);
+        record(sim);
+    }
+    record(sim);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- whole */
+
+static void make_replicas(simulation *sim, const rc_step_plan *plan, const rc_policy *policy, bool stepwise) {
+    const rc_scenario *s = sim->scenario;
+    rc_memory memory = rc_memory_of(s, &s->parallel);
+    double slots = s->hardware.stack.memory.state_slots;
+    sim->replicas_count = (size_t)s->parallel.replicas;
+    sim->replicas = rc_arena_take(sim->arena, sim->replicas_count * sizeof *sim->replicas);
+    sim->stretch_ends = rc_arena_take(sim->arena, sim->replicas_count * sizeof *sim->stretch_ends);
+    for (size_t i = 0; i < sim->replicas_count; i++)
+        rc_replica_init(&sim->replicas[i], (uint32_t)i, s, plan, policy, memory.room_bytes * s->parallel.dp,
+                        memory.kv_bytes_per_token, slots * memory.state_bytes_per_request, sim->metrics,
+                        &sim->requests, stepwise, sim->arena);
+}
+
+/* Requests are kept in order of arrival for the reports; a closed load adds them as clients ask, thinking mixes them. */
+static int compare_arrivals(const void *a, const void *b) {
+    const rc_request *first = a, *second = b;
+    return (first->arrival > second->arrival) - (first->arrival < second->arrival);
+}
+
+/* Requests whose arrival the run's end cut off were never asked. */
+static size_t drop_unasked(simulation *sim, rc_time end) {
+    if (sim->closed && sim->requests_count)
+        qsort(sim->requests, sim->requests_count, sizeof *sim->requests, compare_arrivals);
+    size_t count = sim->requests_count;
+    while (count > 0 && sim->requests[count - 1].arrival > end)
+        count--;
+    return count;
+}
+
+static void check_conservation(const simulation *sim) {
+    for (size_t i = 0; i < sim->replicas_count; i++) {
+        const rc_replica *r = &sim->replicas[i];
+        bool empty = r->waiting_count + r->prefilling_count + r->decoding_count == 0;
+        assert(!empty || (r->pool.free == r->pool.total && r->context == 0));
+        (void)empty;
+    }
+}
+
+rc_status rc_simulate(const rc_scenario *s, bool stepwise, rc_run_result *result, rc_problems *problems) {
+    simulation sim = {.scenario = s, .problems = problems, .arena = rc_arena_new(), .events = rc_event_queue_new(),
+                      .closed = s->workload.arrival.kind == RC_ARRIVAL_CLOSED,
+                      .metrics = rc_allocate(sizeof(rc_metrics)), .horizon = RC_NEVER};
+    rc_step_plan *plan = rc_step_plan_new(s, sim.arena, problems);
+    const rc_policy *policy = rc_policy_find(s->engine.policy);
+    bool good = plan && policy && rc_arrivals_open(&sim.arrivals, &s->workload, s->seed, problems);
+    if (good) {
+        rc_recorder_init(&sim.metrics->recorder);
+        make_replicas(&sim, plan, policy, stepwise);
+        if (isfinite(s->workload.duration_s)) {
+            sim.horizon = rc_time_of(fmin(s->workload.duration_s, RC_HORIZON_S));
+            rc_event_queue_schedule(sim.events, sim.horizon, PRIORITY_RUN_END, (rc_event){EVENT_RUN_END, 0});
+        }
+        play(&sim);
+        check_conservation(&sim);
+        rc_time end = rc_event_queue_now(sim.events);
+        size_t count = drop_unasked(&sim, end);
+        rc_metrics_finish(sim.metrics, s, sim.requests, count, rc_seconds_of(end), result);
+        result->events = (double)rc_event_queue_handled(sim.events);
+    }
+    rc_arrivals_close(&sim.arrivals);
+    for (size_t i = 0; i < sim.replicas_count; i++)
+        rc_replica_free(&sim.replicas[i]);
+    free(sim.requests);
+    free(sim.metrics);
+    rc_event_queue_free(sim.events);
+    rc_arena_free(sim.arena);
+    return good && !sim.failed ? RC_OK : rc_problems_status(problems);
+}

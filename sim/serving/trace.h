@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * trace.h - recorded loads: a CSV of arrivals and lengths, plain or gzipped.
+ *
+ * Columns are found by their header, whatever their order:
+ *   time    TIMESTAMP, arrival_s, arrival_ms, arrival_us, arrival_ns, arrival, timestamp, arrived_at
+ *   input   ContextTokens, input_tokens, prompt_tokens, prefill_tokens
+ *   output  GeneratedTokens, output_tokens, completion_tokens, decode_tokens
+ * Times are dates with fractions ("2023-11-16 18:15:46.6805900", T and Z allowed), or numbers whose unit is in the
+ * column's name or given by the caller.  They are kept in whole nanoseconds since the first row, must not run backwards,
+ * and are refused where seconds look like milliseconds.  Rows without input or output tokens are counted, not played.
+ */
+#ifndef RC_TRACE_H
+#define RC_TRACE_H
+#include "status.h"
+
+typedef struct rc_trace_row {
+    int64_t arrival_ns; /* since the first row of the file */
+    uint32_t input_tokens, output_tokens;
+} rc_trace_row;
+
+typedef struct rc_trace {
+    rc_trace_row *rows;
+    size_t count, capacity;
+    size_t skipped_zero; /* rows without input or without output tokens */
+    int64_t span_ns;     /* from the first row to the last */
+    bool dated;          /* times were dates */
+} rc_trace;
+
+/* False and a problem with its line where a row is bad.  `time_unit` NULL: from the column's name. */
+bool rc_trace_read(const char *file, const char *time_unit, rc_trace *trace, rc_problems *problems);
+void rc_trace_free(rc_trace *trace);
+/* Writes arrival_s,input_tokens,output_tokens to an open file. */
+void rc_trace_write(FILE *out, const rc_trace *trace);
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * One run: does it fit, play it, add money, ceiling, interval and fingerprint. */
+#include "ceiling.h"
+#include "database.h"
+#include "hash.h"
+#include "memory.h"
+#include "money.h"
+#include "placement.h"
+#include "policy.h"
+#include "simulation.h"
+#include "status.h"
+#include "text.h"
+#include "whole_file.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ------------------------------------------------------------------------------------------------------ before it runs */
+
+static bool check_policy(const rc_scenario *s, rc_problems *problems) {
+    const char *names[16];
+    size_t count = 0;
+    for (; rc_policies[count] && count < 16; count++)
+        names[count] = rc_policies[count]->name;
+    if (rc_policy_find(s->engine.policy))
+        return true;
+    char words[200];
+    rc_choices_text(words, sizeof words, s->engine.policy, names, count);
+    rc_problem_add(problems, RC_UNKNOWN_NAME, "", "engine.policy", 0, s->engine.policy, words, "unknown policy");
+    return false;
+}
+
+static bool check_runnable(const rc_scenario *s, rc_problems *problems) {
+    bool good = check_policy(s, problems);
+    if (!s->has_workload) {
+        rc_problem_add(problems, RC_MISSING_KEY, "", "workload", 0, "nothing", "a load: arrival, lengths, requests",
+                       "a run needs a load");
+        good = false;
+    }
+    if (s->parallel.pp > 1) {
+        rc_problem_add(problems, RC_NOT_SUPPORTED, "", "parallel.pp", 0, "pipeline stages", "pp 1 (fit and explain take more)",
+                       "this version does not play pipeline stages in time");
+        good = false;
+    }
+    return good;
+}
+
+static void describe_load(const rc_scenario *s, char *text, size_t size) {
+    const rc_arrival *a = &s->workload.arrival;
+    switch (a->kind) {
+    case RC_ARRIVAL_CLOSED:
+        snprintf(text, size, "closed loop of %.0f clients, %.0f in, %.0f out on average", a->clients,
+                 rc_length_mean(&s->workload.input), rc_length_mean(&s->workload.output));
+        break;
+    case RC_ARRIVAL_TRACE: {
+        const char *slash = strrchr(a->file, '/');
+        snprintf(text, size, "trace %s, played %.3g x as fast", slash ? slash + 1 : a->file, a->scale);
+        break;
+    }
+    default:
+        snprintf(text, size, "%s arrivals, %.4g requests/s, %.0f in, %.0f out on average",
+                 a->kind == RC_ARRIVAL_POISSON ? "Poisson" : a->kind == RC_ARRIVAL_GAMMA ? "gamma" : "constant",
+                 a->rate_per_s, rc_length_mean(&s->workload.input), rc_length_mean(&s->workload.output));
+    }
+}
+
+static void describe(const rc_scenario *s, rc_run_result *r) {
+    char layout[64];
+    const rc_hardware *h = &s->hardware;
+    snprintf(r->title.text, RC_TEXT_LENGTH, "%s", s->title);
+    snprintf(r->model.text, RC_TEXT_LENGTH, "%s", s->model.name);
+    snprintf(r->hardware.text, RC_TEXT_LENGTH, "%.0f x %s, %s, %s", h->count, h->accelerator.name, h->fabric.name,
+             rc_parallel_text(layout, sizeof layout, &s->parallel));
+    snprintf(r->stack.text, RC_TEXT_LENGTH, "%s (%s %s)", h->stack.name, h->stack.engine, h->stack.version);
+    snprintf(r->policy.text, RC_TEXT_LENGTH, "%s", s->engine.policy);
+    snprintf(r->weights_format.text, RC_TEXT_LENGTH, "%s",
+             s->weights_format == RC_FORMAT_COUNT ? "checkpoint" : rc_format_names[s->weights_format]);
+    snprintf(r->price_book.text, RC_TEXT_LENGTH, "%s", s->price_book ? s->price_book : "");
+    describe_load(s, r->load.text, RC_TEXT_LENGTH);
+    for (size_t i = 0; i < 2; i++)
+        snprintf(r->link_names[i].text, RC_TEXT_LENGTH, "link.%s",
+                 i < h->fabric.levels_count ? h->fabric.levels[i].name : "none");
+    for (size_t i = 0; i < s->assumptions_count; i++)
+        rc_reason_add(r->assumptions, &r->assumptions_count, "%s", s->assumptions[i]);
+    r->gpus = (uint32_t)h->count;
+    r->replicas = (uint32_t)s->parallel.replicas;
+    r->seed = s->seed;
+}
+
+/* ------------------------------------------------------------------------------------------------------- after it ran */
+
+static void add_money(const rc_scenario *s, rc_run_result *r) {
+    r->usd_per_gpu_hour = s->usd_per_gpu_hour;
+    r->usd_per_hour = s->usd_per_gpu_hour * s->hardware.count;
+    r->usd_per_million_output = rc_usd_per_million(r->usd_per_hour, r->output_tokens_per_s);
+    r->usd_per_million_input = rc_usd_per_million(r->usd_per_hour, r->input_tokens_per_s);
+    r->usd_per_million_total = rc_usd_per_million(r->usd_per_hour, r->total_tokens_per_s);
+    r->output_tokens_per_s_per_usd_hour = rc_tokens_per_s_per_usd_hour(r->usd_per_hour, r->output_tokens_per_s);
+}
+
+static void add_ceiling(const rc_scenario *s, rc_run_result *r) {
+    double batch = fmax(r->decode_batch_mean, 1);
+    rc_ceiling ceiling = rc_ceiling_decode(s, batch, 0);
+    r->ceiling_tpot_s = ceiling.seconds;
+    r->ceiling_output_tokens_per_s = batch / ceiling.seconds * s->parallel.replicas;
+}
+
+/* A share up and down in time is the inverse of it in throughput. */
+static void add_interval(const rc_scenario *s, rc_run_result *r) {
+    double share = s->hardware.stack.interval, factor = 1 + share;
+    r->interval_share = share;
+    r->interval_provenance = rc_provenance_names[s->hardware.stack.interval_provenance];
+    r->interval_output_tokens_per_s = (rc_range){r->output_tokens_per_s / factor, r->output_tokens_per_s * factor};
+    r->interval_ttft_s = (rc_range){r->ttft_s.mean / factor, r->ttft_s.mean * factor};
+    r->interval_tpot_s = (rc_range){r->tpot_s.mean / factor, r->tpot_s.mean * factor};
+    r->interval_e2e_s = (rc_range){r->e2e_s.mean / factor, r->e2e_s.mean * factor};
+}
+
+static void add_fingerprint(const rc_scenario *s, rc_run_result *r) {
+    uint64_t hash = rc_hash_text(rc_hash_text(RC_HASH_START, s->resolved), RACKCAST_VERSION);
+    for (size_t i = 0; i < s->files_count; i++)
+        hash = rc_hash_bytes(hash, &s->files[i].hash, sizeof s->files[i].hash);
+    for (size_t i = 0; i < r->requests_count; i++) {
+        const double times[] = {r->requests[i].arrival_s, r->requests[i].first_token_s, r->requests[i].finish_s};
+        hash = rc_hash_bytes(hash, times, sizeof times);
+    }
+    hash = rc_hash_bytes(hash, r->breakdown, sizeof r->breakdown);
+    snprintf(r->fingerprint, sizeof r->fingerprint, "%016llx", (unsigned long long)hash);
+}
+
+static double wall_clock_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static rc_status judge(const rc_run_result *r) {
+    for (size_t i = 0; i < r->objectives_count; i++)
+        if (!r->objectives[i].met)
+            return RC_OBJECTIVE_MISSED;
+    return RC_OK;
+}
+
+rc_status rc_run(const rc_scenario *s, const rc_run_options *options, rc_run_result *r, rc_problems *problems) {
+    *r = (rc_run_result){0};
+    double began = wall_clock_s();
+    describe(s, r);
+    if (!check_runnable(s, problems))
+        return rc_problems_status(problems);
+    rc_status status = rc_memory_fit(s, &r->fit);
+    r->fits = status == RC_OK;
+    if (!r->fits)
+        return status;
+    status = rc_simulate(s, options && options->stepwise, r, problems);
+    if (status != RC_OK)
+        return status;
+    add_money(s, r);
+    add_ceiling(s, r);
+    add_interval(s, r);
+    add_fingerprint(s, r);
+    r->resolved_scenario = strdup(s->resolved);
+    r->wall_s = wall_clock_s() - began;
+    return judge(r);
+}
+
+void rc_run_result_free(rc_run_result *result) {
+    free(result->requests);
+    free(result->resolved_scenario);
+    *result = (rc_run_result){0};
+}
+
+/* -------------------------------------------------------------------------------------------------------------- saving */
+
+rc_status rc_save_run(const char *file, const rc_scenario *s, const rc_run_result *result, rc_problems *problems) {
+    rc_saved_file files[32];
+    size_t count = 0;
+    for (; count < s->files_count && count < 32; count++)
+        files[count] = (rc_saved_file){s->files[count].name, s->files[count].hash};
+    return rc_database_add_run(file, result, files, count, problems);
+}
+
+static void write_time(FILE *out, double seconds) {
+    if (isnan(seconds))
+        fputc(',', out);
+    else
+        fprintf(out, ",%.9f", seconds);
+}
+
+rc_status rc_save_requests_csv(const char *file, const rc_run_result *result, rc_problems *problems) {
+    rc_whole_file whole;
+    if (!rc_whole_file_open(&whole, file, problems))
+        return RC_WRITE_FAILED;
+    fprintf(whole.out, "request,replica,input_tokens,output_tokens,arrival_s,admitted_s,first_token_s,finish_s,preemptions\n");
+    for (size_t i = 0; i < result->requests_count; i++) {
+        const rc_request_record *r = &result->requests[i];
+        fprintf(whole.out, "%zu,%d,%u,%u", i, r->replica == UINT32_MAX ? -1 : (int)r->replica, r->input_tokens,
+                r->output_tokens);
+        write_time(whole.out, r->arrival_s);
+        write_time(whole.out, r->admitted_s);
+        write_time(whole.out, r->first_token_s);
+        write_time(whole.out, r->finish_s);
+        fprintf(whole.out, ",%u\n", r->preemptions);
+    }
+    return rc_whole_file_close(&whole, true, problems);
+}

@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Installs what is missing, builds, and runs every test; prints what each part took.
+#   --long   adds what takes more than a few minutes
+set -eu
+cd "$(dirname "$0")/.."
+. tests/packages.sh
+long=no
+for argument in "$@"; do
+    case $argument in
+    --long) long=yes ;;
+    *) echo "usage: sh tests/run.sh [--long]" >&2; exit 2 ;;
+    esac
+done
+export RACKCAST_SHARED="${RACKCAST_SHARED:-$(pwd)/../shared}"
+report=""
+
+part() { # NAME COMMAND...
+    name=$1
+    shift
+    echo
+    echo "== $name"
+    began=$(date +%s)
+    "$@"
+    report="$report
+$(printf '  %-28s %4d s' "$name" $(($(date +%s) - began)))"
+}
+
+build() { # PRESET [CMAKE ARGUMENT]...
+    preset=$1
+    shift
+    [ -f "build/$preset/build.ninja" ] || cmake --preset "$preset" -G Ninja "$@" >/dev/null
+    cmake --build --preset "$preset" | tail -n 1
+}
+
+build_clang() {
+    [ -f build/clang/build.ninja ] || cmake --preset release -G Ninja -B build/clang -DCMAKE_C_COMPILER=clang >/dev/null
+    cmake --build build/clang | tail -n 1
+}
+
+check() { # PRESET
+    ctest --preset "$1"
+}
+
+bench() {
+    build/release/tests/bench "$RACKCAST_SHARED"
+}
+
+part "packages" need_packages $BUILD_PACKAGES $TEST_PACKAGES
+part "build release (gcc)" build release
+part "build release (clang)" build_clang
+part "build debug" build debug
+part "build sanitizers" build asan
+part "tests, release" check release
+part "same bytes, debug and release" sh tests/cli/same_bytes.sh build/release/sim/rackcast build/debug/sim/rackcast
+part "tests, address and undefined" check asan
+part "bench" bench
+if [ "$long" = yes ]; then
+    part "build thread sanitizer" build tsan
+    part "tests, threads" check tsan
+fi
+echo
+echo "what each part took:$report"
