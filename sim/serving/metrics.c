@@ -99,28 +99,42 @@ static double good_requests(const rc_scenario *s, const rc_request *requests, si
 
 /* ----------------------------------------------------------------------------------------------------- stationarity */
 
+/* How many requests wait at each of some times: those that came less those that were admitted. */
+static void sample_queue(const rc_request *requests, size_t count, const double *times, size_t samples, double *queue) {
+    double *admitted = rc_allocate((count + 1) * sizeof *admitted);
+    size_t known = 0, came = 0, left = 0;
+    for (size_t i = 0; i < count; i++)
+        if (requests[i].replica == UINT32_MAX)
+            admitted[known++] = rc_seconds_of(requests[i].arrival); /* lost at once */
+        else if (requests[i].admitted != RC_NEVER)
+            admitted[known++] = rc_seconds_of(requests[i].admitted);
+    gsl_sort(admitted, 1, known);
+    for (size_t s = 0; s < samples; s++) {
+        while (came < count && rc_seconds_of(requests[came].arrival) <= times[s])
+            came++;
+        while (left < known && admitted[left] <= times[s])
+            left++;
+        queue[s] = (double)came - (double)left;
+    }
+    free(admitted);
+}
+
 /* The queue over the second half of the arrivals: where a fitted line rises by more than the noise of a stationary
  * queue would (half its own mean and three requests), the load is more than the rack can do. */
-static void judge_queue(const rc_scenario *s, double last_arrival_s, rc_run_result *r) {
-    const rc_timeline *t = &r->timeline;
-    size_t first = 0, last = 0;
+static void judge_queue(const rc_scenario *s, const rc_request *requests, size_t count, rc_run_result *r) {
+    enum { SAMPLES = 64, REQUESTS_MIN = 20 };
     r->stationary = true;
-    if (s->workload.arrival.kind == RC_ARRIVAL_CLOSED)
+    if (s->workload.arrival.kind == RC_ARRIVAL_CLOSED || count < REQUESTS_MIN)
         return;
-    while (last < t->count && (double)(last + 1) * t->bucket_s <= last_arrival_s)
-        last++;
-    first = last / 2;
-    enum { POINTS_MIN = 8 };
-    if (last - first < POINTS_MIN)
-        return;
-    double x[RC_TIMELINE_POINTS], c0, c1, cov00, cov01, cov11, sumsq, mean = 0;
-    for (size_t i = 0; i < last - first; i++) {
-        x[i] = (double)i * t->bucket_s;
-        mean += t->waiting[first + i] / (double)(last - first);
-    }
-    gsl_fit_linear(x, 1, t->waiting + first, 1, last - first, &c0, &c1, &cov00, &cov01, &cov11, &sumsq);
-    double rise = c1 * (double)(last - first) * t->bucket_s;
-    r->stationary = rise < 3 + 0.5 * mean;
+    double last = rc_seconds_of(requests[count - 1].arrival), times[SAMPLES], queue[SAMPLES], mean = 0;
+    double c0, c1, cov00, cov01, cov11, sumsq;
+    for (size_t i = 0; i < SAMPLES; i++)
+        times[i] = last * (0.5 + 0.5 * (double)i / (SAMPLES - 1));
+    sample_queue(requests, count, times, SAMPLES, queue);
+    for (size_t i = 0; i < SAMPLES; i++)
+        mean += queue[i] / SAMPLES;
+    gsl_fit_linear(times, 1, queue, 1, SAMPLES, &c0, &c1, &cov00, &cov01, &cov11, &sumsq);
+    r->stationary = !(c1 * last / 2 > 3 + 0.5 * mean);
     r->queue_growth_per_s = r->stationary ? 0 : c1;
 }
 
@@ -168,7 +182,6 @@ static void fill_breakdown(const rc_metrics *m, double available_s, double *brea
 
 void rc_metrics_finish(const rc_metrics *m, const rc_scenario *s, const rc_request *requests, size_t count,
                        double end_s, rc_run_result *r) {
-    double last_arrival = count ? rc_seconds_of(requests[count - 1].arrival) : 0;
     for (size_t i = 0; i < count; i++) {
         bool done = requests[i].finish != RC_NEVER, started = requests[i].admitted != RC_NEVER;
         r->running += !done && started;
@@ -191,6 +204,6 @@ void rc_metrics_finish(const rc_metrics *m, const rc_scenario *s, const rc_reque
     r->interactivity_tokens_per_s = 1 / r->tpot_s.mean;
     r->goodput_per_s = end_s > 0 ? good_requests(s, requests, count) / end_s : 0;
     fill_breakdown(m, end_s * s->parallel.replicas, r->breakdown);
-    judge_queue(s, last_arrival, r);
+    judge_queue(s, requests, count, r);
     fill_records(requests, count, r);
 }

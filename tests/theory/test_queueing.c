@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * Queueing theory: the event engine as M/M/1, M/D/1 and M/M/c, and the serving model as M/D/1.
+ * Waiting times must agree within the sampling error, estimated from batch means. */
+#include "asking.h"
+#include "event_queue.h"
+#include "random.h"
+
+enum { ARRIVAL, DEPARTURE, BATCHES = 40, BATCH = 50000 };
+
+typedef struct station {
+    double mean_wait, error; /* the second: standard error from batch means */
+} station;
+
+/* A first-come-first-served queue with c servers, on the engine's queue and clock. */
+static station play(double arrival_rate, double service_mean, bool exponential, unsigned servers) {
+    rc_event_queue *q = rc_event_queue_new();
+    rc_random *gaps = rc_random_new(5, "gaps"), *services = rc_random_new(5, "services");
+    size_t total = (size_t)BATCHES * BATCH, head = 0, tail = 0, busy = 0;
+    rc_time *line = malloc(total * sizeof *line);
+    double batches[BATCHES] = {0};
+    rc_event event;
+    ck_assert_ptr_nonnull(line);
+    rc_event_queue_schedule(q, 0, 0, (rc_event){ARRIVAL, 0});
+    while (rc_event_queue_pop(q, &event)) {
+        rc_time now = rc_event_queue_now(q);
+        if (event.kind == ARRIVAL && tail < total) {
+            line[tail++] = now;
+            rc_time next = now + rc_time_of(rc_random_exponential(gaps, 1 / arrival_rate));
+            rc_event_queue_schedule(q, next, 0, (rc_event){ARRIVAL, 0});
+        } else if (event.kind == DEPARTURE)
+            busy--;
+        for (; busy < servers && head < tail; head++, busy++) {
+            double seconds = exponential ? rc_random_exponential(services, service_mean) : service_mean;
+            batches[head / BATCH] += rc_seconds_of(now - line[head]) / BATCH;
+            rc_event_queue_schedule(q, now + rc_time_of(seconds), 1, (rc_event){DEPARTURE, 0});
+        }
+        if (tail == total && head == tail)
+            break;
+    }
+    station s = {0};
+    for (size_t i = 4; i < BATCHES; i++) /* the first ones warm up */
+        s.mean_wait += batches[i] / (BATCHES - 4);
+    for (size_t i = 4; i < BATCHES; i++)
+        s.error += pow(batches[i] - s.mean_wait, 2) / (BATCHES - 5);
+    s.error = sqrt(s.error / (BATCHES - 4));
+    free(line);
+    rc_random_free(gaps);
+    rc_random_free(services);
+    rc_event_queue_free(q);
+    return s;
+}
+
+static void agrees(station s, double theory) {
+    ck_assert_msg(fabs(s.mean_wait - theory) < 4 * s.error, "waits %.5g s, theory %.5g s, standard error %.2g", s.mean_wait,
+                  theory, s.error);
+    ck_assert_double_lt(s.error, 0.05 * theory); /* and the error is small enough to mean something */
+}
+
+START_TEST(mm1_waits_as_long_as_theory_says) {
+    static const double loads[] = {0.5, 0.75, 0.9};
+    for (size_t i = 0; i < 3; i++) {
+        double rho = loads[i], service = 0.4;
+        agrees(play(rho / service, service, true, 1), rho * service / (1 - rho));
+    }
+}
+END_TEST
+
+START_TEST(md1_waits_half_as_long) {
+    double rho = 0.8, service = 0.4;
+    agrees(play(rho / service, service, false, 1), rho * service / (2 * (1 - rho)));
+}
+END_TEST
+
+START_TEST(mmc_waits_as_erlang_says) {
+    double servers = 4, rho = 0.85, service = 0.4, offered = rho * servers, sum = 0, term = 1;
+    for (double k = 0; k < servers; k++) {
+        sum += term;
+        term *= offered / (k + 1);
+    }
+    double waiting = term / (1 - rho) / (sum + term / (1 - rho));
+    agrees(play(offered / service, service, true, 4), waiting * service / (servers * (1 - rho)));
+}
+END_TEST
+
+/* The serving model with one running request and one-token answers is a single server with fixed service times. */
+START_TEST(the_serving_model_is_md1_where_it_should_be) {
+    rc_scenario *s = ask("k3-8xb300", SETTINGS("engine.max_running=1", "workload.input_tokens=2048", "workload.output_tokens=1",
+                                               "workload.requests=1", "workload.arrival={\"kind\":\"constant\",\"rate\":1}"));
+    rc_problems *problems = rc_problems_new();
+    rc_run_result one;
+    ck_assert_int_eq(rc_run(s, NULL, &one, problems), RC_OK);
+    double service = one.ttft_s.mean, rho = 0.7;
+    rc_run_result_free(&one);
+    rc_close(s);
+    char arrival[120];
+    snprintf(arrival, sizeof arrival, "workload.arrival={\"kind\":\"poisson\",\"rate\":%.17g}", rho / service);
+    s = ask("k3-8xb300", SETTINGS("engine.max_running=1", "workload.input_tokens=2048", "workload.output_tokens=1",
+                                  "workload.requests=400000", arrival));
+    rc_run_result many;
+    ck_assert_int_eq(rc_run(s, NULL, &many, problems), RC_OK);
+    close_to(many.ttft_s.mean - service, rho * service / (2 * (1 - rho)), 0.02);
+    close_to(1 - many.breakdown[RC_TIME_IDLE], rho, 0.01);
+    rc_run_result_free(&many);
+    rc_close(s);
+    rc_problems_free(problems);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("queueing theory");
+    add_tests(suite, "theory",
+              (const TTest *const[]){mm1_waits_as_long_as_theory_says, md1_waits_half_as_long, mmc_waits_as_erlang_says,
+                                     the_serving_model_is_md1_where_it_should_be, NULL});
+    return run_suite(suite);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * Kernels, routing, collectives, stretches of steps, placement and memory of layouts. */
+#include "asking.h"
+#include "ceiling.h"
+#include "collective.h"
+#include "kernel.h"
+#include "load.h"
+#include "memory.h"
+#include "placement.h"
+#include "routing.h"
+#include "step.h"
+#include "stretch.h"
+
+START_TEST(a_kernel_adds_up) {
+    rc_rate rate = {.launch_s = 1e-6, .s_per_byte = 1e-6, .s_per_flop = 1e-6, .sharpness = 2, .unit_s = 2e-6};
+    rc_cost_line line = {0};
+    rc_rate_add(&rate, (rc_work){.bytes = 3, .flops = 4}, 2, &line);
+    close_to(line.seconds[RC_HBM], 2 * 1.8e-6, 1e-12);
+    close_to(line.seconds[RC_COMPUTE], 2 * 3.2e-6, 1e-12);
+    close_to(line.seconds[RC_LAUNCH], 2e-6, 1e-12);
+    close_to(rc_line_seconds(&line), 12e-6, 1e-12);
+    line = (rc_cost_line){0};
+    rc_rate_add(&rate, (rc_work){.bytes = 0, .flops = 0, .units = 3}, 1, &line);
+    close_to(rc_line_seconds(&line), 7e-6, 1e-12);
+}
+END_TEST
+
+START_TEST(distinct_experts_are_known) {
+    static const double k3[][2] = {{1, 16.0}, {8, 120.3}, {16, 224.4}, {32, 392.6}, {64, 613.2}, {128, 806.7}, {256, 887.1}};
+    for (size_t i = 0; i < sizeof k3 / sizeof *k3; i++)
+        ck_assert_double_eq_tol(rc_distinct_uniform(896, 16, k3[i][0]), k3[i][1], 0.05);
+    ck_assert_double_eq_tol(rc_distinct_uniform(8, 2, 3), 4.625, 1e-12);
+    ck_assert_double_eq_tol(rc_distinct_uniform(256, 8, 32), 163.3, 0.05);
+    ck_assert_double_eq_tol(rc_distinct_uniform(384, 8, 16), 109.8, 0.1);
+}
+END_TEST
+
+START_TEST(skew_touches_fewer_experts_and_keeps_top_k) {
+    rc_arena *arena = rc_arena_new();
+    rc_popularity previous, skewed;
+    rc_routing uniform = {RC_ROUTING_UNIFORM, 0};
+    rc_popularity_init(&previous, &uniform, 896, 16, arena);
+    for (double sigma = 0.5; sigma < 3; sigma += 0.5) {
+        rc_routing routing = {RC_ROUTING_LOGNORMAL, sigma};
+        rc_popularity_init(&skewed, &routing, 896, 16, arena);
+        close_to(rc_popularity_distinct(&skewed, 1), 16, 1e-9);
+        for (double tokens = 2; tokens < 20000; tokens *= 1.37) {
+            double exact = rc_popularity_distinct_exactly(&skewed, tokens);
+            ck_assert_double_le(exact, rc_popularity_distinct_exactly(&previous, tokens));
+            close_to(rc_popularity_distinct(&skewed, tokens), exact, 2e-6);
+        }
+        previous = skewed;
+    }
+    rc_arena_free(arena);
+}
+END_TEST
+
+START_TEST(a_chunk_sees_what_lies_before_it) {
+    ck_assert_double_eq(rc_chunk_pairs(0, 4, INFINITY), 10);
+    ck_assert_double_eq(rc_chunk_pairs(100, 3, INFINITY), 306);
+    ck_assert_double_eq(rc_chunk_pairs(0, 5, 3), 1 + 2 + 3 + 3 + 3);
+    ck_assert_double_eq(rc_chunk_pairs(10, 5, 3), 15);
+    ck_assert_double_eq(rc_chunk_pairs(0, 7, INFINITY), rc_chunk_pairs(0, 3, INFINITY) + rc_chunk_pairs(3, 4, INFINITY));
+}
+END_TEST
+
+START_TEST(collectives_follow_their_formula) {
+    rc_collective two_shot = {.operation = RC_ALL_REDUCE, .algorithm = RC_TWO_SHOT, .efficiency = 1};
+    rc_collective one_shot = {.operation = RC_ALL_REDUCE, .algorithm = RC_ONE_SHOT, .efficiency = 1, .latency_s = 1e-9};
+    rc_collective both[] = {two_shot, one_shot};
+    rc_group group = {.inner = 8, .outer = 1, .bytes_per_s = {900e9, 0}, .algorithms = both, .algorithms_count = 1};
+    rc_cost_line line = {0};
+    rc_all_reduce_add(&group, 7e6, 1, &line);
+    close_to(line.seconds[RC_LINK_0], 2 * 7. / 8 * 7e6 / 900e9, 1e-12);
+    group.algorithms_count = 2; /* the cheaper is taken */
+    both[0].latency_s = 10e-6;
+    line = (rc_cost_line){0};
+    rc_all_reduce_add(&group, 14336, 186, &line);
+    close_to(line.seconds[RC_LINK_0], 186 * (1e-9 + 7 * 14336 / 900e9), 1e-12);
+    ck_assert_double_eq(line.launches, 186);
+    group.inner = 1; /* one rank has nobody to talk to */
+    line = (rc_cost_line){0};
+    rc_all_reduce_add(&group, 1e6, 5, &line);
+    ck_assert_double_eq(rc_line_seconds(&line), 0);
+}
+END_TEST
+
+START_TEST(a_mesh_has_a_link_for_each_pair) {
+    rc_scenario *s = ask(NULL, SETTINGS("model=kimi-k3", "hardware=8xmi355x", "parallel.tp=8"));
+    rc_group group;
+    ck_assert(rc_group_init(&group, &s->hardware, 8));
+    close_to(group.bytes_per_s[0], 7 * 76.8e9, 1e-9);
+    ck_assert(rc_group_init(&group, &s->hardware, 2));
+    close_to(group.bytes_per_s[0], 76.8e9, 1e-9);
+    rc_close(s);
+}
+END_TEST
+
+static double plain_sum(const rc_stretch *s, double n) {
+    double sum = 0;
+    for (double i = 0; i < n; i++)
+        sum += rc_stretch_step_s(s, i);
+    return sum;
+}
+
+START_TEST(a_stretch_is_the_sum_of_its_steps) {
+    rc_arena *arena = rc_arena_new();
+    rc_problems *problems = rc_problems_new();
+    static const char *const models[] = {"model=kimi-k3", "model=llama-3.1-70b", "model=gpt-oss-120b", "model=deepseek-v3"};
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        rc_scenario *s = ask(NULL, SETTINGS(models[m], "hardware=8xb300", "parallel.tp=8"));
+        rc_step_plan *plan = rc_step_plan_new(s, arena, problems);
+        ck_assert_ptr_nonnull(plan);
+        static const double batches[] = {1, 7, 64}, contexts[] = {12, 2385, 70001}, steps[] = {1, 2, 5, 6, 7, 100, 4097, 60000};
+        for (size_t b = 0; b < 3; b++)
+            for (size_t c = 0; c < 3; c++)
+                for (size_t n = 0; n < sizeof steps / sizeof *steps; n++) {
+                    rc_stretch stretch = {.plan = plan, .sequences = batches[b], .fixed_s = 3e-3};
+                    stretch.context[0] = batches[b] * contexts[c];
+                    stretch.growth[0] = batches[b];
+                    double sum = plain_sum(&stretch, steps[n]), by_where[RC_WHERE_COUNT], parts = 0;
+                    close_to(rc_stretch_sum_s(&stretch, steps[n], by_where), sum, 1e-9);
+                    for (int where = 0; where < RC_WHERE_COUNT; where++)
+                        parts += by_where[where];
+                    close_to(parts + steps[n] * stretch.fixed_s, sum, 1e-9);
+                    double k = rc_stretch_find(&stretch, steps[n], 0.37 * sum);
+                    ck_assert_double_ge(rc_stretch_sum_s(&stretch, k, NULL), 0.37 * sum * (1 - 1e-12));
+                    if (k > 1)
+                        ck_assert_double_lt(rc_stretch_sum_s(&stretch, k - 1, NULL), 0.37 * sum);
+                }
+        rc_close(s);
+    }
+    rc_problems_free(problems);
+    rc_arena_free(arena);
+}
+END_TEST
+
+START_TEST(the_parts_of_a_step_add_up) {
+    rc_arena *arena = rc_arena_new();
+    rc_problems *problems = rc_problems_new();
+    static const char *const models[] = {"model=kimi-k3", "model=glm-5", "model=qwen3.5-397b-a17b", "model=mixtral-8x7b"};
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        rc_scenario *s = ask(NULL, SETTINGS(models[m], "hardware=8xb300", "parallel.tp=8"));
+        rc_step_plan *plan = rc_step_plan_new(s, arena, problems);
+        ck_assert_ptr_nonnull(plan);
+        rc_load load = rc_load_decode(13, 2385, plan->reaches, plan->reaches_count);
+        rc_step_cost whole, fixed;
+        double by_where[RC_WHERE_COUNT], growing[RC_WHERE_COUNT] = {0}, sum = 0;
+        rc_step_price(plan, &load, &whole);
+        rc_step_fixed(plan, &load, &fixed);
+        rc_step_growing(plan, 13, load.decode_context, true, growing);
+        for (int where = 0; where < RC_WHERE_COUNT; where++)
+            sum += growing[where];
+        double seconds = rc_step_seconds(&whole, by_where);
+        close_to(rc_step_seconds(&fixed, by_where) + sum, seconds, 1e-12);
+        rc_close(s);
+    }
+    rc_problems_free(problems);
+    rc_arena_free(arena);
+}
+END_TEST
+
+START_TEST(more_work_is_never_faster) {
+    rc_arena *arena = rc_arena_new();
+    rc_problems *problems = rc_problems_new();
+    rc_scenario *s = ask("k3-8xb300", NULL);
+    rc_step_plan *plan = rc_step_plan_new(s, arena, problems);
+    double previous = 0, by_where[RC_WHERE_COUNT];
+    rc_step_cost cost;
+    for (double batch = 1; batch < 300; batch++) {
+        rc_load load = rc_load_decode(batch, 2385, plan->reaches, plan->reaches_count);
+        rc_step_price(plan, &load, &cost);
+        double seconds = rc_step_seconds(&cost, by_where);
+        ck_assert_double_gt(seconds, previous);
+        previous = seconds;
+    }
+    for (double past = 0; past < 1e6; past += 99999) {
+        rc_load load = rc_load_prefill(8192, past, true, plan->reaches, plan->reaches_count);
+        rc_step_price(plan, &load, &cost);
+        double seconds = rc_step_seconds(&cost, by_where);
+        ck_assert_double_gt(seconds, past > 0 ? previous : 0);
+        previous = seconds;
+    }
+    rc_close(s);
+    rc_problems_free(problems);
+    rc_arena_free(arena);
+}
+END_TEST
+
+START_TEST(ceilings_of_simple_machines) {
+    close_to(rc_ceiling_tokens_per_s(40e9, 256e9, 1), 6.4, 1e-12);
+    /* 50 B active at 50 tokens/s: bytes a second at FP16 and at MXFP4 with scales */
+    close_to(50e9 * rc_bytes_per_value(RC_BF16) * 50, 5e12, 1e-12);
+    close_to(50e9 * rc_bytes_per_value(RC_MXFP4) * 50, 1.33e12, 2e-3);
+    close_to(rc_bytes_per_value(RC_MXFP4) * 8, 4.25, 1e-12);
+    close_to(rc_bytes_per_value(RC_NVFP4) * 8, 4.5, 1e-12);
+}
+END_TEST
+
+START_TEST(stages_share_all_layers) {
+    rc_scenario *s = ask(NULL, SETTINGS("model=kimi-k3", "hardware=8xb300", "parallel.tp=8"));
+    for (double stages = 1; stages <= 93; stages++) {
+        double at = 0;
+        for (double i = 0; i < stages; i++) {
+            double first, last;
+            rc_stage_layers(&s->model, stages, i, &first, &last);
+            ck_assert_double_eq(first, at);
+            ck_assert_double_gt(last, first);
+            at = last;
+        }
+        ck_assert_double_eq(at, 93);
+    }
+    rc_close(s);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("cost");
+    add_tests(suite, "cost",
+              (const TTest *const[]){a_kernel_adds_up, distinct_experts_are_known,
+                                     skew_touches_fewer_experts_and_keeps_top_k, a_chunk_sees_what_lies_before_it,
+                                     collectives_follow_their_formula, a_mesh_has_a_link_for_each_pair,
+                                     a_stretch_is_the_sum_of_its_steps, the_parts_of_a_step_add_up,
+                                     more_work_is_never_faster, ceilings_of_simple_machines, stages_share_all_layers,
+                                     NULL});
+    return run_suite(suite);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * The cache's pages, traces, loads, and what a run must conserve. */
+#include "arrivals.h"
+#include "asking.h"
+#include "kv_pool.h"
+#include "metrics.h"
+#include "timeline.h"
+#include "trace.h"
+#include <unistd.h>
+
+/* Many sequences, page by page, against counting each one. */
+START_TEST(pages_are_counted_ahead) {
+    enum { SEQUENCES = 37, PAGE = 16 };
+    rc_arena *arena = rc_arena_new();
+    rc_random *random = rc_random_new(3, "pages");
+    rc_kv_pool pool;
+    rc_kv_pool_init(&pool, 4000, PAGE, 2, arena);
+    uint64_t cached[SEQUENCES], step = 5;
+    for (size_t i = 0; i < SEQUENCES; i++) {
+        cached[i] = rc_random_between(random, 1, 300);
+        ck_assert(rc_kv_take(&pool, cached[i]));
+        rc_kv_decode_begins(&pool, cached[i], step);
+    }
+    for (int round = 0; round < 40; round++) {
+        uint64_t wanted = rc_random_between(random, 1, 50), lasting = rc_kv_steps(&pool, step, wanted);
+        rc_kv_advance(&pool, step, lasting);
+        step += lasting;
+        uint64_t used = 0, needed = 0;
+        for (size_t i = 0; i < SEQUENCES; i++) {
+            cached[i] += lasting;
+            used += rc_kv_blocks(&pool, cached[i]);
+            needed += cached[i] % PAGE == 0;
+        }
+        ck_assert_uint_eq(pool.total - pool.free, used);
+        if (lasting < wanted)
+            ck_assert_uint_gt(needed, pool.free); /* it stopped because the next step does not fit */
+    }
+    for (size_t i = 0; i < SEQUENCES; i++) {
+        rc_kv_decode_ends(&pool, cached[i], step);
+        rc_kv_give(&pool, cached[i]);
+    }
+    ck_assert_uint_eq(pool.free, pool.total);
+    rc_random_free(random);
+    rc_arena_free(arena);
+}
+END_TEST
+
+static bool read_text(const char *text, const char *unit, rc_trace *trace, long *line) {
+    char path[] = "/tmp/rackcast-trace-XXXXXX";
+    int file = mkstemp(path);
+    ck_assert_int_ge(file, 0);
+    ck_assert_int_eq(write(file, text, strlen(text)), (ssize_t)strlen(text));
+    close(file);
+    rc_problems *problems = rc_problems_new();
+    bool good = rc_trace_read(path, unit, trace, problems);
+    *line = rc_problems_count(problems) ? rc_problems_at(problems, 0)->line : 0;
+    ck_assert(good == (rc_problems_count(problems) == 0));
+    rc_problems_free(problems);
+    unlink(path);
+    return good;
+}
+
+START_TEST(one_clock_in_many_notations) {
+    static const char *const same[] = {
+        "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.0010000,3,4\n2023-11-16 18:15:46.0020000,3,4\n"
+        "2023-11-16 18:15:46.0090000,3,4\n2023-11-16 18:15:46.011,3,4\n",
+        "\"TIMESTAMP\",\"ContextTokens\",\"GeneratedTokens\"\r\n\"2023-11-16T18:15:46.001Z\",3,4\r\n2023-11-16T18:15:46.002Z,3,4\r\n"
+        "2023-11-16T18:15:46.009Z,3,4\r\n2023-11-16T18:15:46.011+00:00,3,4\r\n",
+        "arrival_ms,input_tokens,output_tokens\n1,3,4\n2,3,4\n9,3,4\n11,3,4\n",
+        "output_tokens,arrival_s,prefill_tokens\n4,1700000000.001,3\n4,1700000000.002,3\n4,1700000000.009,3\n4,1700000000.0110,3\n",
+        "arrival_us;input_tokens;output_tokens\n1000;3;4\n2000;3;4\n9000;3;4\n11000;3;4",
+    };
+    static const int64_t wanted[] = {0, 1000000, 8000000, 10000000};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        rc_trace trace;
+        long line;
+        ck_assert_msg(read_text(same[i], NULL, &trace, &line), "notation %zu, line %ld", i, line);
+        ck_assert_uint_eq(trace.count, 4);
+        for (size_t row = 0; row < 4; row++) {
+            ck_assert_int_eq(trace.rows[row].arrival_ns, wanted[row]);
+            ck_assert_uint_eq(trace.rows[row].input_tokens, 3);
+            ck_assert_uint_eq(trace.rows[row].output_tokens, 4);
+        }
+        rc_trace_free(&trace);
+    }
+}
+END_TEST
+
+START_TEST(bad_rows_are_named_by_line) {
+    static const struct {
+        const char *rows;
+        long line;
+    } bad[] = {{"0.5,3,4\n1.5,,4\n", 3},     {"0.5,3,4\n1.5,abc,4\n", 3},        {"0.5,3,4\n1.5,-3,4\n", 3},
+               {"0.5,3,4\n1.5,1e19,4\n", 3}, {"0.5,3,4\n\n0.25,3,4\n", 4},       {"0.5,3,4\nx,3,4\n", 3},
+               {"0.5,3,4\n-1,3,4\n", 3},     {"0.5,3,4\n1.5,3,99999999999\n", 3}, {"0.5,3,4\n2023-11-16 18:15:46,3,4\n", 3},
+               {"", 1},                      {"0.5,0,4\n", 1},                   {"0,3,4\n60000,3,4\n120000,3,4\n", 1},
+               {"0.5,3,4\n1.5,3.7,4\n", 3}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[256];
+        rc_trace trace;
+        long line;
+        snprintf(text, sizeof text, "arrival_s,input_tokens,output_tokens\n%s", bad[i].rows);
+        ck_assert_msg(!read_text(text, NULL, &trace, &line), "rows %zu were read", i);
+        ck_assert_msg(line == bad[i].line, "rows %zu: line %ld, expected %ld", i, line, bad[i].line);
+    }
+    rc_trace trace;
+    long line;
+    ck_assert(!read_text("timestamp,input_tokens,output_tokens\n1,3,4\n2,3,4\n", NULL, &trace, &line)); /* no unit */
+    ck_assert(read_text("timestamp,input_tokens,output_tokens\n1,3,4\n2,3,4\n", "ms", &trace, &line));
+    rc_trace_free(&trace);
+    ck_assert(read_text("arrival_s,input_tokens,output_tokens\n0,3,4\n1,0,4\n2,3,0\n3,5,6\n", NULL, &trace, &line));
+    ck_assert_uint_eq(trace.count, 2);
+    ck_assert_uint_eq(trace.skipped_zero, 2);
+    rc_trace_free(&trace);
+}
+END_TEST
+
+START_TEST(loads_have_the_rate_they_ask_for) {
+    static const char *const arrivals[] = {"workload.arrival={\"kind\":\"poisson\",\"rate\":3.5}",
+                                           "workload.arrival={\"kind\":\"gamma\",\"rate\":3.5,\"cv\":2.5}",
+                                           "workload.arrival={\"kind\":\"constant\",\"rate\":3.5}"};
+    static const double cvs[] = {1, 2.5, 0};
+    rc_problems *problems = rc_problems_new();
+    for (size_t i = 0; i < 3; i++) {
+        rc_scenario *s = ask("llama70b-4xh100", SETTINGS(arrivals[i], "workload.requests=200000"));
+        rc_arrivals a;
+        rc_asked asked;
+        double previous = 0, sum = 0, squares = 0, count = 0, tokens = 0;
+        ck_assert(rc_arrivals_open(&a, &s->workload, 17, problems));
+        while (rc_arrivals_next(&a, &asked)) {
+            double gap = asked.time_s - previous;
+            previous = asked.time_s;
+            sum += gap;
+            squares += gap * gap;
+            tokens += asked.input_tokens;
+            count++;
+        }
+        double mean = sum / count, cv = sqrt(fmax(squares / count - mean * mean, 0)) / mean;
+        ck_assert_double_eq(count, 200000);
+        close_to(mean, 1 / 3.5, 0.02);
+        ck_assert_double_eq_tol(cv, cvs[i], 0.05 * cvs[i] + 1e-6);
+        close_to(tokens / count, 1024, 0.02);
+        rc_arrivals_close(&a);
+        rc_close(s);
+    }
+    rc_problems_free(problems);
+}
+END_TEST
+
+START_TEST(the_timeline_keeps_its_integral) {
+    rc_recorder r;
+    rc_timeline t;
+    rc_recorder_init(&r);
+    double now = 0, area = 0;
+    for (int i = 0; i < 5000; i++) {
+        double value = i % 7, width = 0.01 * (1 + i % 13);
+        rc_recorder_advance(&r, now, value, 1, 0.5);
+        now += width;
+        area += value * width;
+    }
+    rc_recorder_advance(&r, now, 0, 0, 0);
+    rc_recorder_finish(&r, &t);
+    double sum = 0;
+    for (size_t i = 0; i < t.count; i++)
+        sum += t.waiting[i] * fmin(t.bucket_s, now - (double)i * t.bucket_s);
+    close_to(sum, area, 1e-9);
+    close_to(r.waiting_s, area, 1e-9);
+    close_to(t.kv_used[3], 0.5, 1e-9);
+}
+END_TEST
+
+static rc_run_result run_of(const char *scenario, const char *const *settings, bool stepwise) {
+    rc_run_result result;
+    rc_scenario *s = ask(scenario, settings);
+    rc_problems *problems = rc_problems_new();
+    rc_run_options options = {stepwise};
+    rc_status status = rc_run(s, &options, &result, problems);
+    ck_assert_msg(status == RC_OK || status == RC_OBJECTIVE_MISSED, "%s", rc_status_name(status));
+    rc_problems_free(problems);
+    rc_close(s);
+    return result;
+}
+
+/* Little's law, tokens, shares: on every kind of run. */
+START_TEST(what_goes_in_comes_out) {
+    const char *const *const variations[] = {
+        SETTINGS("engine.policy=decode-first"),
+        SETTINGS("engine.policy=prefill-first"),
+        SETTINGS("engine.policy=decode-first", "engine.memory_fraction=0.4745", "engine.max_context=17000", "workload.arrival.rate=6"),
+        SETTINGS("workload.arrival={\"kind\":\"closed\",\"clients\":9,\"think_time\":\"2s\"}", "workload.requests=300"),
+        SETTINGS("workload.arrival={\"kind\":\"gamma\",\"rate\":3,\"cv\":3}", "workload.requests=500"),
+    };
+    for (size_t v = 0; v < sizeof variations / sizeof *variations; v++) {
+        rc_run_result r = run_of("llama70b-4xh100", variations[v], false);
+        double output = 0, input = 0, in_system = 0, breakdown = 0;
+        ck_assert_double_eq(r.completed + r.lost, (double)r.requests_count);
+        for (size_t i = 0; i < r.requests_count; i++) {
+            const rc_request_record *q = &r.requests[i];
+            if (q->replica == UINT32_MAX)
+                continue;
+            output += q->output_tokens;
+            input += q->input_tokens;
+            in_system += q->finish_s - q->arrival_s;
+            ck_assert_double_ge(q->admitted_s, q->arrival_s - 1e-9);
+            ck_assert_double_gt(q->first_token_s, q->admitted_s);
+            ck_assert_double_ge(q->finish_s, q->first_token_s);
+        }
+        ck_assert_double_eq(r.output_tokens, output);
+        if (r.preemptions == 0)
+            ck_assert_double_eq(r.input_tokens, input);
+        double mean = 0; /* requests waiting and running, from the timeline */
+        for (size_t i = 0; i < r.timeline.count; i++)
+            mean += (r.timeline.waiting[i] + r.timeline.running[i]) *
+                    fmin(r.timeline.bucket_s, r.duration_s - (double)i * r.timeline.bucket_s) / r.duration_s;
+        close_to(mean, in_system / r.duration_s, 1e-6);
+        for (int part = 0; part < RC_TIME_COUNT; part++)
+            breakdown += r.breakdown[part];
+        close_to(breakdown, 1, 1e-9);
+        rc_run_result_free(&r);
+    }
+}
+END_TEST
+
+START_TEST(a_small_cache_preempts_and_loses_nothing) {
+    rc_run_result r = run_of("llama70b-4xh100", SETTINGS("engine.memory_fraction=0.4745", "engine.max_context=17000", "workload.arrival.rate=8",
+                                                         "workload.requests=400", "workload.output_tokens=900"), false);
+    ck_assert_double_gt(r.preemptions, 10);
+    ck_assert_double_eq(r.completed, 400);
+    rc_run_result_free(&r);
+}
+END_TEST
+
+START_TEST(overload_is_called_overload) {
+    rc_run_result calm = run_of("llama70b-4xh100", SETTINGS("workload.arrival.rate=2"), false);
+    ck_assert(calm.stationary);
+    ck_assert_double_eq(calm.queue_growth_per_s, 0);
+    rc_run_result flood = run_of("llama70b-4xh100", SETTINGS("workload.arrival.rate=200", "workload.requests=5000", "engine.max_running=16"), false);
+    ck_assert(!flood.stationary);
+    ck_assert_double_gt(flood.queue_growth_per_s, 50);
+    rc_run_result_free(&calm);
+    rc_run_result_free(&flood);
+}
+END_TEST
+
+START_TEST(a_cut_run_counts_what_is_left) {
+    rc_run_result r = run_of("llama70b-4xh100", SETTINGS("workload.duration=\"60s\"", "workload.arrival.rate=20", "engine.max_running=32"), false);
+    ck_assert_double_gt(r.running, 0);
+    ck_assert_double_gt(r.queued, 0);
+    ck_assert_double_eq(r.completed + r.queued + r.running + r.lost, (double)r.requests_count);
+    close_to(r.duration_s, 60, 0.01);
+    rc_run_result_free(&r);
+}
+END_TEST
+
+START_TEST(replicas_share_a_load) {
+    rc_run_result one = run_of("llama70b-4xh100", SETTINGS("workload.arrival.rate=2"), false);
+    rc_run_result two = run_of("llama70b-4xh100", SETTINGS("hardware.count=8", "parallel.replicas=2", "workload.arrival.rate=4", "workload.requests=4000"), false);
+    close_to(two.tpot_s.mean, one.tpot_s.mean, 0.05);
+    close_to(two.output_tokens_per_s, 2 * one.output_tokens_per_s, 0.05);
+    rc_run_result_free(&one);
+    rc_run_result_free(&two);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("serving");
+    add_tests(suite, "serving",
+              (const TTest *const[]){pages_are_counted_ahead, one_clock_in_many_notations, bad_rows_are_named_by_line,
+                                     loads_have_the_rate_they_ask_for, the_timeline_keeps_its_integral,
+                                     what_goes_in_comes_out, a_small_cache_preempts_and_loses_nothing,
+                                     overload_is_called_overload, a_cut_run_counts_what_is_left, replicas_share_a_load,
+                                     NULL});
+    return run_suite(suite);
+}
