@@ -78,6 +78,11 @@ size_t rc_problems_count(const rc_problems *problems);
 const rc_problem *rc_problems_at(const rc_problems *problems, size_t index); /* index < count */
 size_t rc_notes_count(const rc_problems *problems);                          /* remarks that are no mistakes */
 const char *rc_notes_at(const rc_problems *problems, size_t index);          /* index < count */
+/* Adds a problem of the caller's own: a wrong word on a command line.  Strings are copied; NULL counts as empty. */
+rc_status rc_problems_report(rc_problems *problems, rc_status status, const char *path, const char *found,
+                             const char *expected, const char *message);
+/* Writes the candidates as "a, b, c" into `text`, with "did you mean" in front where one is near. */
+const char *rc_suggest(char *text, size_t size, const char *word, const char *const *candidates, size_t count);
 
 /* -------------------------------------------------------------------------------------------------------- question */
 

@@ -65,6 +65,7 @@ static void fail(rc_csv *csv, const char *found, const char *expected, const cha
 
 /* A quoted cell, its opening quote already read. */
 static void read_quoted(rc_csv *csv) {
+    long opened = csv->line;
     for (int c; (c = gzgetc(csv->in)) != -1;) {
         csv->line += c == '\n';
         if (c != '"')
@@ -74,7 +75,8 @@ static void read_quoted(rc_csv *csv) {
         else
             return;
     }
-    fail(csv, "the end of the file", "a closing quote", "a quoted cell does not end");
+    csv->line = opened;
+    fail(csv, "the end of the file", "a closing quote", "a quoted cell that begins here does not end");
 }
 
 static void skip_byte_order_mark(rc_csv *csv) {

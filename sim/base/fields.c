@@ -83,6 +83,8 @@ static bool read_quantity(const rc_field *field, const cJSON *json, void *target
         return rc_complain_value(reader, RC_BAD_UNIT, path, json, example, "the number has no unit");
     if (!cJSON_IsString(json) || !rc_quantity_parse(json->valuestring, field->unit, target))
         return rc_complain_value(reader, RC_BAD_UNIT, path, json, example, "not a quantity of the right unit");
+    if (field->positive && !(*(double *)target > 0))
+        return rc_complain_value(reader, RC_BAD_VALUE, path, json, "a quantity above 0", "nothing works with none of it");
     return true;
 }
 

@@ -43,6 +43,7 @@ typedef struct rc_field {
     bool required;
     double absent;    /* value of an optional number that is absent; physical quantities use NAN */
     double low, high; /* range of numbers and counts; both 0: any */
+    bool positive;    /* a quantity must be above 0 */
     rc_unit unit;
     const char *const *choices; /* ends with NULL */
     const rc_table *table;

@@ -10,4 +10,5 @@
 #define RC_HASH_START UINT64_C(14695981039346656037)
 uint64_t rc_hash_bytes(uint64_t hash, const void *bytes, size_t count);
 uint64_t rc_hash_text(uint64_t hash, const char *text);
+uint64_t rc_hash_file(const char *file); /* 0 where it cannot be read */
 #endif

@@ -67,6 +67,8 @@ cJSON *rc_json_parse(const char *text, const char *file, rc_problems *problems) 
     cJSON *json = cJSON_ParseWithOpts(text, &end, true);
     if (!json) {
         char found[24] = "the end of the file";
+        if (end)
+            end += strspn(end, " \t\r\n");
         if (end && *end)
             snprintf(found, sizeof found, "%.20s", end);
         found[strcspn(found, "\r\n")] = 0;

@@ -97,6 +97,11 @@ rc_status rc_problem_add(rc_problems *problems, rc_status status, const char *fi
     return status;
 }
 
+rc_status rc_problems_report(rc_problems *problems, rc_status status, const char *path, const char *found,
+                             const char *expected, const char *message) {
+    return rc_problem_add(problems, status, "", path, 0, found, expected, "%s", message);
+}
+
 void rc_note_add(rc_problems *problems, const char *format, ...) {
     problems->notes = rc_grow(problems->notes, problems->notes_count, &problems->notes_capacity, sizeof(char *));
     va_list arguments;

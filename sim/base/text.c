@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "text.h"
+#include "rackcast.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -58,6 +59,11 @@ void rc_choices_text(char *text, size_t size, const char *word, const char *cons
         }
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", candidates[i]);
     }
+}
+
+const char *rc_suggest(char *text, size_t size, const char *word, const char *const *candidates, size_t count) {
+    rc_choices_text(text, size, word, candidates, count);
+    return text;
 }
 
 const char *rc_count_text(char *text, size_t size, double value) {

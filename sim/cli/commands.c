@@ -61,33 +61,39 @@ static rc_status explain(const rc_options *o, rc_problems *problems) {
     return status;
 }
 
-static rc_status compare_one(const rc_options *o, size_t word, rc_run_result *result, rc_problems *problems) {
-    rc_scenario *scenario = open_scenario(o, word, problems);
-    if (!scenario)
-        return first_status(problems);
+static rc_status compare_one(rc_scenario *scenario, const rc_options *o, rc_run_result *result, rc_problems *problems) {
     rc_run_options how = {.stepwise = o->stepwise};
-    rc_status status = rc_run(scenario, &how, result, problems);
-    if (o->database_file && (status == RC_OK || status == RC_OBJECTIVE_MISSED) &&
-        rc_save_run(o->database_file, scenario, result, problems) != RC_OK)
-        status = RC_WRITE_FAILED;
-    rc_close(scenario);
+    return scenario ? rc_run(scenario, &how, result, problems) : first_status(problems);
+}
+
+/* Nothing is saved unless every scenario could be played. */
+static rc_status save_all(const rc_options *o, rc_scenario *const *scenarios, const rc_run_result *results,
+                          rc_problems *problems) {
+    rc_status status = RC_OK;
+    for (size_t i = 0; o->database_file && status == RC_OK && i < o->words_count; i++)
+        if (results[i].fits)
+            status = rc_save_run(o->database_file, scenarios[i], &results[i], problems);
     return status;
 }
 
 static rc_status compare(const rc_options *o, rc_problems *problems) {
     rc_run_result *results = calloc(o->words_count, sizeof *results);
+    rc_scenario *scenarios[RC_WORDS_MAX] = {0};
     rc_status status = results ? RC_OK : RC_INTERNAL;
     size_t fitting = 0;
     for (size_t i = 0; i < o->words_count && results; i++) {
-        rc_status one = compare_one(o, i, &results[i], problems);
+        scenarios[i] = open_scenario(o, i, problems);
+        rc_status one = compare_one(scenarios[i], o, &results[i], problems);
         fitting += one == RC_OK || one == RC_OBJECTIVE_MISSED;
         if (one != RC_OK && one != RC_DOES_NOT_FIT)
             status = one;
     }
-    if (rc_problems_count(problems) == 0 && results)
+    if (rc_problems_count(problems) == 0 && results && save_all(o, scenarios, results, problems) == RC_OK)
         rc_print_compare(stdout, results, o->words_count, o->format);
-    for (size_t i = 0; i < o->words_count && results; i++)
+    for (size_t i = 0; i < o->words_count && results; i++) {
         rc_run_result_free(&results[i]);
+        rc_close(scenarios[i]);
+    }
     free(results);
     if (rc_problems_count(problems))
         return first_status(problems);

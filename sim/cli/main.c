@@ -27,19 +27,9 @@ static const rc_command *find_command(const char *name) {
     return NULL;
 }
 
-static int refuse_verb(const char *name) {
-    fprintf(stderr, "error: unknown verb\n  found:    %s\n  expected: one of", name);
-    for (size_t i = 0; i < rc_commands_count; i++)
-        fprintf(stderr, "%s %s", i ? "," : "", rc_commands[i].name);
-    fprintf(stderr, "\n");
-    return rc_status_exit_code(RC_USAGE);
-}
-
-static int run_command(const rc_command *command, const rc_options *options) {
-    rc_problems *problems = rc_problems_new();
-    rc_status status = command->run(options, problems);
-    bool failed = rc_problems_count(problems) > 0;
-    if (failed && options->format == RC_JSON)
+/* Words to standard error; with --json the first problem as an object on standard output too. */
+static int finish(rc_status status, rc_format format, rc_problems *problems) {
+    if (rc_problems_count(problems) && format == RC_JSON)
         rc_print_problems_json(stdout, problems);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "error: the answer could not be written\n");
@@ -48,6 +38,47 @@ static int run_command(const rc_command *command, const rc_options *options) {
     rc_print_problems(stderr, problems);
     rc_problems_free(problems);
     return rc_status_exit_code(status);
+}
+
+static rc_status refuse_verb(const char *name, rc_problems *problems) {
+    const char *names[32];
+    char expected[300];
+    for (size_t i = 0; i < rc_commands_count; i++)
+        names[i] = rc_commands[i].name;
+    rc_suggest(expected, sizeof expected, name, names, rc_commands_count);
+    return rc_problems_report(problems, RC_USAGE, "", name, expected, "unknown verb");
+}
+
+static rc_status refuse_words(const rc_command *command, const rc_options *options, rc_problems *problems) {
+    char found[32], expected[300];
+    snprintf(found, sizeof found, "%zu", options->words_count);
+    snprintf(expected, sizeof expected, "%zu to %zu: %s", command->words_min, command->words_max, command->usage);
+    return rc_problems_report(problems, RC_USAGE, "", found, expected, "wrong number of words");
+}
+
+static int run_command(const rc_command *command, int count, char **arguments) {
+    rc_problems *problems = rc_problems_new();
+    rc_options options;
+    rc_status status = RC_USAGE;
+    if (rc_options_read(&options, command->name, count, arguments, problems)) {
+        if (options.help) {
+            print_help(stdout, command);
+            status = RC_OK;
+        } else if (options.words_count < command->words_min || options.words_count > command->words_max)
+            status = refuse_words(command, &options, problems);
+        else
+            status = command->run(&options, problems);
+    }
+    rc_format format = options.format;
+    rc_options_free(&options);
+    return finish(status, format, problems);
+}
+
+static bool wants_json(int count, char **arguments) {
+    for (int i = 1; i < count; i++)
+        if (strcmp(arguments[i], "--json") == 0)
+            return true;
+    return false;
 }
 
 int main(int count, char **arguments) {
@@ -62,20 +93,8 @@ int main(int count, char **arguments) {
         return 0;
     }
     const rc_command *command = find_command(verb);
-    if (!command)
-        return refuse_verb(verb);
-    rc_options options;
-    int code = rc_status_exit_code(RC_USAGE);
-    if (!rc_options_read(&options, verb, count - 1, arguments + 1))
-        ;
-    else if (options.help) {
-        print_help(stdout, command);
-        code = 0;
-    } else if (options.words_count < command->words_min || options.words_count > command->words_max)
-        fprintf(stderr, "error: %s takes %zu to %zu words\n  found:    %zu\n  expected: %s\n", verb, command->words_min,
-                command->words_max, options.words_count, command->usage);
-    else
-        code = run_command(command, &options);
-    rc_options_free(&options);
-    return code;
+    if (command)
+        return run_command(command, count - 1, arguments + 1);
+    rc_problems *problems = rc_problems_new();
+    return finish(refuse_verb(verb, problems), wants_json(count, arguments) ? RC_JSON : RC_TERMINAL, problems);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 typedef enum option_id {
-    OPTION_SET, OPTION_SEED, OPTION_JSON, OPTION_MARKDOWN, OPTION_CSV, OPTION_LOG, OPTION_MODEL, OPTION_ON,
+    OPTION_SET = 0, OPTION_SEED, OPTION_JSON, OPTION_MARKDOWN, OPTION_CSV, OPTION_LOG, OPTION_MODEL, OPTION_ON,
     OPTION_STACK, OPTION_FABRIC, OPTION_TP, OPTION_PP, OPTION_EP, OPTION_DP, OPTION_DCP, OPTION_WEIGHTS, OPTION_BATCH,
     OPTION_CONTEXT, OPTION_PROMPT, OPTION_OUT, OPTION_REQUESTS, OPTION_DB, OPTION_NAME, OPTION_UNIT, OPTION_STEPWISE,
     OPTION_TIMING, OPTION_HELP, OPTION_COUNT
@@ -60,46 +60,63 @@ void rc_options_print(FILE *out, const char *verb) {
     }
 }
 
-static bool complain(const char *verb, const char *what, const char *found) {
-    fprintf(stderr, "error: %s: %s\n  found:    %s\n  expected: see `rackcast %s --help`\n", verb, what, found, verb);
+enum { FIRST_CODE = 256 }; /* getopt's codes of options: above every character and above 1, which is a plain word */
+
+static bool complain(rc_problems *problems, const char *found, const char *expected, const char *message) {
+    rc_problems_report(problems, RC_USAGE, "", found, expected, message);
     return false;
 }
 
-static bool add_setting(rc_options *options, const char *path, const char *value) {
+static bool add_setting(rc_options *options, const char *path, const char *value, rc_problems *problems) {
     if (options->settings_count == RC_SETTINGS_MAX)
-        return complain("--set", "too many settings", value);
+        return complain(problems, value, "at most 128 settings", "too many settings");
     size_t bytes = strlen(path) + strlen(value) + 2;
     char *setting = malloc(bytes);
     if (!setting)
-        return complain("--set", "out of memory", value);
+        return complain(problems, value, "", "out of memory");
     snprintf(setting, bytes, path[0] ? "%s=%s" : "%s%s", path, value);
     options->settings[options->settings_count++] = setting;
     return true;
 }
 
-static bool read_count(const char *verb, const char *text, double *value) {
+static bool complain_unknown(const char *verb, const char *word, rc_problems *problems) {
+    const char *names[OPTION_COUNT];
+    char dashed[OPTION_COUNT][24], expected[500];
+    size_t count = 0;
+    for (int id = 0; id < OPTION_COUNT; id++)
+        if (takes(verb, id)) {
+            snprintf(dashed[count], sizeof dashed[count], "--%s", table[id].name);
+            names[count] = dashed[count];
+            count++;
+        }
+    rc_suggest(expected, sizeof expected, word, names, count);
+    return complain(problems, word, expected, "unknown option");
+}
+
+static bool read_count(const char *text, double *value, rc_problems *problems) {
     char *end;
     *value = strtod(text, &end);
-    return (end != text && !*end && *value > 0) || complain(verb, "not a number above 0", text);
+    bool good = end != text && !*end && *value > 0 && *value <= 1e12;
+    return good || complain(problems, text, "a number above 0", "not a number that would do");
 }
 
 /* Applies one option; short ones that are settings go into the first pass, --set into the second. */
-static bool apply(rc_options *o, const char *verb, int id, const char *value, int pass) {
+static bool apply(rc_options *o, const char *verb, int id, const char *value, int pass, rc_problems *problems) {
     bool setting = id == OPTION_SET || table[id].setting;
     if (setting ? (id == OPTION_SET) != (pass == 2) : pass == 2)
         return true;
     if (setting)
-        return add_setting(o, id == OPTION_SET ? "" : table[id].setting, value);
+        return add_setting(o, id == OPTION_SET ? "" : table[id].setting, value, problems);
     switch (id) {
     case OPTION_JSON: o->format = RC_JSON; break;
     case OPTION_MARKDOWN: o->format = RC_MARKDOWN; break;
     case OPTION_CSV: o->format = RC_CSV; break;
     case OPTION_LOG: o->format = RC_LOG; break;
-    case OPTION_BATCH: return read_count(verb, value, &o->batch);
-    case OPTION_PROMPT: return read_count(verb, value, &o->prompt);
+    case OPTION_BATCH: return read_count(value, &o->batch, problems);
+    case OPTION_PROMPT: return read_count(value, &o->prompt, problems);
     case OPTION_CONTEXT:
-        return strcmp(verb, "fit") == 0 ? add_setting(o, "engine.max_context", value)
-                                        : read_count(verb, value, &o->context);
+        return strcmp(verb, "fit") == 0 ? add_setting(o, "engine.max_context", value, problems)
+                                        : read_count(value, &o->context, problems);
     case OPTION_OUT: o->out_file = value; break;
     case OPTION_REQUESTS: o->requests_file = value; break;
     case OPTION_DB: o->database_file = value; break;
@@ -112,32 +129,48 @@ static bool apply(rc_options *o, const char *verb, int id, const char *value, in
     return true;
 }
 
-static bool read_pass(rc_options *o, const char *verb, int count, char **arguments, int pass) {
+static bool read_word(rc_options *o, const char *word, int pass, rc_problems *problems) {
+    if (pass == 2)
+        return true;
+    if (o->words_count == RC_WORDS_MAX)
+        return complain(problems, word, "at most 32 words", "too many words");
+    o->words[o->words_count++] = word;
+    return true;
+}
+
+static bool read_pass(rc_options *o, const char *verb, int count, char **arguments, int pass, rc_problems *problems) {
     struct option list[OPTION_COUNT + 1];
     for (int id = 0; id < OPTION_COUNT; id++)
-        list[id] = (struct option){table[id].name, table[id].value ? required_argument : no_argument, NULL, id};
+        list[id] = (struct option){table[id].name, table[id].value ? required_argument : no_argument, NULL,
+                                   FIRST_CODE + id};
     list[OPTION_COUNT] = (struct option){0};
     optind = 0; /* start afresh */
     opterr = 0;
-    for (int id; (id = getopt_long(count, arguments, "-:", list, NULL)) != -1;) {
-        if (id == '?' || id == ':')
-            return complain(verb, id == ':' ? "an option without its value" : "unknown option", arguments[optind - 1]);
-        if (id == 1) {
-            if (pass == 1 && o->words_count == RC_WORDS_MAX)
-                return complain(verb, "too many words", optarg);
-            if (pass == 1)
-                o->words[o->words_count++] = optarg;
-        } else if (!takes(verb, id))
-            return complain(verb, "this verb does not take the option", table[id].name);
-        else if (!apply(o, verb, id, optarg, pass))
+    for (int code; (code = getopt_long(count, arguments, "-:", list, NULL)) != -1;) {
+        int id = code - FIRST_CODE;
+        bool good = true;
+        if (code == ':')
+            good = complain(problems, arguments[optind - 1], "a value behind it", "an option without its value");
+        else if (code == '?')
+            good = complain_unknown(verb, arguments[optind - 1], problems);
+        else if (code == 1)
+            good = read_word(o, optarg, pass, problems);
+        else
+            good = takes(verb, id) ? apply(o, verb, id, optarg, pass, problems)
+                                   : complain_unknown(verb, table[id].name, problems);
+        if (!good)
             return false;
     }
     return true;
 }
 
-bool rc_options_read(rc_options *options, const char *verb, int count, char **arguments) {
+bool rc_options_read(rc_options *options, const char *verb, int count, char **arguments, rc_problems *problems) {
     *options = (rc_options){.format = RC_TERMINAL};
-    return read_pass(options, verb, count, arguments, 1) && read_pass(options, verb, count, arguments, 2);
+    for (int i = 1; i < count; i++)
+        if (strcmp(arguments[i], "--json") == 0)
+            options->format = RC_JSON; /* also for the words about what is wrong */
+    return read_pass(options, verb, count, arguments, 1, problems) &&
+           read_pass(options, verb, count, arguments, 2, problems);
 }
 
 void rc_options_free(rc_options *options) {

@@ -18,8 +18,8 @@ typedef struct rc_options {
     bool stepwise, timing, help;
 } rc_options;
 
-/* Reads what follows the verb.  False after a word to standard error. */
-bool rc_options_read(rc_options *options, const char *verb, int count, char **arguments);
+/* Reads what follows the verb.  False after a problem was added; `format` is right even then. */
+bool rc_options_read(rc_options *options, const char *verb, int count, char **arguments, rc_problems *problems);
 void rc_options_free(rc_options *options);
 /* Prints the options that a verb takes. */
 void rc_options_print(FILE *out, const char *verb);

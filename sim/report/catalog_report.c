@@ -13,6 +13,7 @@
 #include <gsl/gsl_sort.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ------------------------------------------------------------------------------------------------------------- list */
 
@@ -361,12 +362,25 @@ static void print_trace(FILE *out, const char *file, const rc_trace *trace, rc_f
         fprintf(out, "%zu rows without input or output tokens are not played\n", trace->skipped_zero);
 }
 
+static bool is_one_of(const char *word, const char *const *words, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(word, words[i]) == 0)
+            return true;
+    return false;
+}
+
 rc_status rc_describe_trace(const char *file, const char *time_unit, const char *out_file, FILE *out, rc_format format,
                             rc_problems *problems) {
+    static const char *const units[] = {"s", "ms", "us", "ns"};
+    if (time_unit && !is_one_of(time_unit, units, 4))
+        return rc_problem_add(problems, RC_BAD_UNIT, "", "--unit", 0, time_unit, "s, ms, us or ns", "not a unit of time");
     rc_arena *arena = rc_arena_new();
     char *found = rc_catalog_find(RC_CATALOG_TRACE, file, arena);
+    bool is_file = found || access(file, F_OK) == 0;
     rc_trace trace;
-    if (rc_trace_read(found ? found : file, time_unit, &trace, problems)) {
+    if (!is_file)
+        rc_catalog_complain(RC_CATALOG_TRACE, file, "", "", arena, problems);
+    else if (rc_trace_read(found ? found : file, time_unit, &trace, problems)) {
         rc_whole_file whole;
         if (out_file && rc_whole_file_open(&whole, out_file, problems)) {
             rc_trace_write(whole.out, &trace);

@@ -121,6 +121,25 @@ static cJSON *compare_json(const rc_run_result *results, size_t count) {
     return answer;
 }
 
+static void print_csv(FILE *out, const rc_run_result *results, size_t count) {
+    size_t cheapest = cheapest_of(results, count);
+    fprintf(out, "title,hardware,fits");
+    for (size_t line = 0; line < ROWS; line++)
+        fprintf(out, ",%s", rows[line].key);
+    fprintf(out, ",break_even_usd_per_gpu_hour\n");
+    for (size_t i = 0; i < count; i++) {
+        const rc_run_result *r = &results[i];
+        rc_print_csv_cell(out, r->title.text);
+        fputc(',', out);
+        rc_print_csv_cell(out, r->hardware.text);
+        fprintf(out, ",%s", r->fits ? "true" : "false");
+        for (size_t line = 0; line < ROWS; line++)
+            rc_print_csv_number(out, r->fits ? rows[line].value(r) : NAN);
+        rc_print_csv_number(out, r->fits && cheapest < count ? break_even_of(r, &results[cheapest]) : NAN);
+        fputc('\n', out);
+    }
+}
+
 static void print_table(FILE *out, const rc_run_result *results, size_t count, rc_format format) {
     rc_text_table *t = rc_text_table_new(count + 1);
     for (size_t i = 0; i < count; i++)
@@ -144,9 +163,11 @@ rc_status rc_print_compare(FILE *out, const rc_run_result *results, size_t count
         rc_json_print(out, compare_json(results, count));
         return RC_OK;
     }
-    print_table(out, results, count, format);
-    if (format == RC_CSV)
+    if (format == RC_CSV) {
+        print_csv(out, results, count);
         return RC_OK;
+    }
+    print_table(out, results, count, format);
     fprintf(out, "\n* best of its row.  Break-even: the price at which a rack's output token costs what the cheapest's does.\n");
     for (size_t i = 0; i < count; i++) {
         const rc_run_result *r = &results[i];

@@ -95,6 +95,25 @@ static void print_ceiling(FILE *out, const rc_explain_result *r) {
                 rc_quantity_text(a, sizeof a, r->weight_bytes_uniform, RC_BYTES));
 }
 
+static void print_csv_parts(FILE *out, const char *phase, const rc_part *parts, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const rc_part *p = &parts[i];
+        const double values[] = {p->seconds, p->bytes, p->flops, p->hbm_s, p->compute_s, p->launch_s, p->link_s,
+                                 p->host_s, p->launches};
+        fprintf(out, "%s,%s", phase, p->family);
+        for (size_t v = 0; v < sizeof values / sizeof *values; v++)
+            rc_print_csv_number(out, values[v]);
+        fprintf(out, ",%s,%s\n", p->bound, p->provenance);
+    }
+}
+
+static rc_status print_csv(FILE *out, const rc_explain_result *r) {
+    fprintf(out, "phase,family,seconds,bytes,flops,hbm_s,compute_s,launch_s,link_s,host_s,launches,bound,provenance\n");
+    print_csv_parts(out, "decode", r->parts, r->parts_count);
+    print_csv_parts(out, "prefill", r->prefill_parts, r->prefill_parts_count);
+    return RC_OK;
+}
+
 rc_status rc_print_explain(FILE *out, const rc_explain_result *r, rc_format format) {
     if (!r->fits)
         return rc_print_fit(out, &r->fit, format);
@@ -102,19 +121,17 @@ rc_status rc_print_explain(FILE *out, const rc_explain_result *r, rc_format form
         rc_json_print(out, explain_json(r));
         return RC_OK;
     }
+    if (format == RC_CSV)
+        return print_csv(out, r);
     char heading[96], tokens[40], a[40], b[40];
-    if (format != RC_CSV) {
-        fprintf(out, "%s\n", r->title.text);
-        print_ceiling(out, r);
-        fputc('\n', out);
-    }
+    fprintf(out, "%s\n", r->title.text);
+    print_ceiling(out, r);
+    fputc('\n', out);
     snprintf(heading, sizeof heading, "decode, %.0f x %s", r->batch, rc_count_text(tokens, sizeof tokens, r->context));
     print_parts(out, heading, r->parts, r->parts_count, r->step_s, format);
     fputc('\n', out);
     snprintf(heading, sizeof heading, "prefill of %s", rc_count_text(tokens, sizeof tokens, r->prompt));
     print_parts(out, heading, r->prefill_parts, r->prefill_parts_count, r->prefill_s, format);
-    if (format == RC_CSV)
-        return RC_OK;
     fprintf(out, "\nTTFT without a queue: %s; the prompt's arithmetic at the dense peak: %s\n",
             rc_quantity_text(a, sizeof a, r->prefill_s, RC_SECONDS),
             rc_quantity_text(b, sizeof b, r->prefill_ceiling_s, RC_SECONDS));

@@ -151,6 +151,18 @@ static void print_log(FILE *out, const rc_fit_result *r) {
             rc_count_text(b, sizeof b, r->longest_request_tokens), r->kv_capacity_tokens / r->longest_request_tokens);
 }
 
+static void print_csv(FILE *out, const rc_fit_result *r) {
+    fprintf(out, "component,format,loaded,parameters,active,bytes,scale_bytes,bytes_per_gpu\n");
+    for (size_t i = 0; i < r->components_count; i++) {
+        const rc_weight_line *l = &r->components[i];
+        const double values[] = {l->parameters, l->active, l->bytes, l->scale_bytes, l->bytes_per_gpu};
+        fprintf(out, "%s,%s,%s", l->name, l->format, l->loaded ? "true" : "false");
+        for (size_t v = 0; v < sizeof values / sizeof *values; v++)
+            rc_print_csv_number(out, values[v]);
+        fputc('\n', out);
+    }
+}
+
 rc_status rc_print_fit(FILE *out, const rc_fit_result *r, rc_format format) {
     if (format == RC_JSON) {
         rc_json_print(out, rc_fit_json(r));
@@ -161,7 +173,7 @@ rc_status rc_print_fit(FILE *out, const rc_fit_result *r, rc_format format) {
         return RC_OK;
     }
     if (format == RC_CSV) {
-        print_weights(out, r, format);
+        print_csv(out, r);
         return RC_OK;
     }
     char a[40], b[40];

@@ -251,12 +251,13 @@ static void print_csv(FILE *out, const rc_run_result *r) {
                              r->total_tokens_per_s, r->ttft_s.mean, r->ttft_s.p50, r->ttft_s.p90, r->ttft_s.p95,
                              r->ttft_s.p99, r->tpot_s.mean, r->tpot_s.p50, r->tpot_s.p90, r->tpot_s.p95, r->tpot_s.p99,
                              r->e2e_s.p50, r->e2e_s.p99, r->usd_per_hour, r->usd_per_million_output};
-    fprintf(out, "\"%s\",\"%s\",\"%s\"", r->title.text, r->hardware.text, r->stack.text);
+    const char *const texts[] = {r->title.text, r->hardware.text, r->stack.text};
+    for (size_t i = 0; i < 3; i++) {
+        fputs(i ? "," : "", out);
+        rc_print_csv_cell(out, texts[i]);
+    }
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        if (isfinite(values[i]))
-            fprintf(out, ",%.17g", values[i]);
-        else
-            fputc(',', out);
+        rc_print_csv_number(out, values[i]);
     fprintf(out, ",%s,%s\n", r->stationary ? "true" : "false", r->fingerprint);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "table.h"
 #include "arena.h"
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ void rc_text_table_row(rc_text_table *table) {
         table->rows++;
 }
 
-static void print_csv_cell(FILE *out, const char *cell) {
+void rc_print_csv_cell(FILE *out, const char *cell) {
     if (!strpbrk(cell, ",\"\n")) {
         fputs(cell, out);
         return;
@@ -37,12 +38,22 @@ static void print_csv_cell(FILE *out, const char *cell) {
     fputc('"', out);
 }
 
+void rc_print_csv_number(FILE *out, double value) {
+    char text[40] = "";
+    for (int digits = 15; isfinite(value) && digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    fprintf(out, ",%s", text);
+}
+
 static void print_row(const rc_text_table *table, size_t row, const int *widths, FILE *out, rc_format format) {
     for (size_t c = 0; c < table->columns; c++) {
         const char *cell = table->cells[row][c];
         if (format == RC_CSV) {
             fputs(c ? "," : "", out);
-            print_csv_cell(out, cell);
+            rc_print_csv_cell(out, cell);
         } else if (format == RC_MARKDOWN)
             fprintf(out, "| %s ", cell);
         else

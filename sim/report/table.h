@@ -13,6 +13,11 @@ typedef struct rc_text_table {
     char cells[RC_TABLE_ROWS][RC_TABLE_COLUMNS][RC_TABLE_CELL];
 } rc_text_table;
 
+/* A CSV cell, quoted where it must be. */
+void rc_print_csv_cell(FILE *out, const char *cell);
+/* A CSV number in SI with all its digits, behind a comma; an empty cell where it is not finite. */
+void rc_print_csv_number(FILE *out, double value);
+
 rc_text_table *rc_text_table_new(size_t columns);
 void rc_text_table_cell(rc_text_table *table, size_t column, const char *format, ...)
     __attribute__((format(printf, 3, 4))); /* in the last row */

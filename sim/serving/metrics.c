@@ -46,12 +46,12 @@ static rc_percentiles percentiles_of(const double *sorted, size_t count) {
     double sum = 0;
     for (size_t i = 0; i < count; i++)
         sum += sorted[i];
-    return (rc_percentiles){.mean = count ? sum / (double)count : NAN,
-                            .p50 = rc_sorted_quantile(sorted, count, 0.5),
-                            .p90 = rc_sorted_quantile(sorted, count, 0.9),
-                            .p95 = rc_sorted_quantile(sorted, count, 0.95),
-                            .p99 = rc_sorted_quantile(sorted, count, 0.99),
-                            .count = (double)count};
+    rc_percentiles p = {.mean = count ? sum / (double)count : NAN, .count = (double)count};
+    p.p50 = rc_sorted_quantile(sorted, count, 0.5);
+    p.p90 = fmax(rc_sorted_quantile(sorted, count, 0.9), p.p50); /* interpolating equal values may round down */
+    p.p95 = fmax(rc_sorted_quantile(sorted, count, 0.95), p.p90);
+    p.p99 = fmax(rc_sorted_quantile(sorted, count, 0.99), p.p95);
+    return p;
 }
 
 static rc_percentiles histogram_percentiles(const rc_histogram *h) {

@@ -253,6 +253,13 @@ static uint64_t smaller(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
+/* When `seconds` of work that began with the stretch are over. */
+static rc_time set_end(rc_replica *r, double seconds) {
+    double exact = seconds * RC_PS_PER_S + r->carry_ps, whole = floor(exact);
+    r->next_carry_ps = exact - whole;
+    return r->ends = r->began + (rc_time)whole;
+}
+
 /* A run of decode steps in which nothing can change. */
 static void begin_stretch(rc_replica *r, rc_time horizon) {
     rc_stretch *s = &r->stretch;
@@ -264,23 +271,23 @@ static void begin_stretch(rc_replica *r, rc_time horizon) {
     steps = rc_kv_steps(&r->pool, r->step, r->stepwise ? 1 : steps);
     assert(steps > 0);
     r->stretch_steps = (double)steps;
-    if (horizon != RC_NEVER)
-        r->stretch_steps = rc_stretch_find(s, r->stretch_steps, rc_seconds_of(horizon - r->began));
-    r->ends = r->began + rc_time_of(rc_stretch_sum_s(s, r->stretch_steps, NULL));
+    if (horizon != RC_NEVER) { /* up to the last step that ends in time; then the one that does not */
+        double left = rc_seconds_of(horizon - r->began);
+        r->stretch_steps = rc_stretch_find(s, r->stretch_steps, left);
+        if (r->stretch_steps > 1 && rc_stretch_sum_s(s, r->stretch_steps, NULL) > left)
+            r->stretch_steps--;
+    }
+    set_end(r, rc_stretch_sum_s(s, r->stretch_steps, NULL));
 }
 
 bool rc_replica_shorten(rc_replica *r, rc_time now) {
     if (!r->busy || !r->decodes || r->chunks_tokens > 0 || r->stretch_steps <= 1 || !admissible(r))
         return false;
-    double steps = rc_stretch_find(&r->stretch, r->stretch_steps, rc_seconds_of(now - r->began));
-    rc_time ends = r->began + rc_time_of(rc_stretch_sum_s(&r->stretch, steps, NULL));
-    while (ends < now && steps < r->stretch_steps) /* the sum was rounded to a picosecond before the arrival */
-        ends = r->began + rc_time_of(rc_stretch_sum_s(&r->stretch, ++steps, NULL));
-    if (steps >= r->stretch_steps)
-        return false;
+    double steps = rc_stretch_find(&r->stretch, r->stretch_steps, rc_seconds_of(now - r->began)), before = r->stretch_steps;
+    while (set_end(r, rc_stretch_sum_s(&r->stretch, steps, NULL)) < now && steps < before)
+        steps++; /* the sum was rounded to a picosecond before the arrival */
     r->stretch_steps = steps;
-    r->ends = ends;
-    return true;
+    return steps < before;
 }
 
 /* Inter-token times of a stretch: the first step ends the pause since each request's last token, the others follow on. */
@@ -362,7 +369,7 @@ static void begin_step(rc_replica *r) {
     rc_step_price(r->plan, &load, &r->cost);
     r->stretch_steps = 1;
     r->stretch.sequences = load.decode_sequences;
-    r->ends = r->began + rc_time_of(rc_step_seconds(&r->cost, by_where));
+    set_end(r, rc_step_seconds(&r->cost, by_where));
 }
 
 /* A prompt is computed: its next token is there. */
@@ -415,6 +422,7 @@ static void end_step(rc_replica *r) {
 /* ---------------------------------------------------------------------------------------------------------- stretches */
 
 bool rc_replica_begin(rc_replica *r, rc_time now, rc_time horizon) {
+    r->carry_ps = r->ends == now ? r->next_carry_ps : 0;
     r->began = now;
     r->chunks_tokens = 0;
     /* Running requests come before new ones: a step in which they could not all write a token preempts first. */

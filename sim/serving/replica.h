@@ -55,6 +55,8 @@ struct rc_replica {
     rc_stretch stretch;
     double stretch_steps;
     rc_time began, ends;
+    double carry_ps;       /* what rounding `began` to whole picoseconds left over; keeps long runs of steps exact */
+    double next_carry_ps;  /* the same of `ends` */
     rc_step_cost cost;     /* of a step with prompts */
     rc_fixed_cost *fixed;  /* by batch, up to fixed_count */
     size_t fixed_count;

@@ -17,7 +17,7 @@ typedef struct reader {
     rc_csv *csv;
     const char *file;
     rc_problems *problems;
-    size_t time_column, input_column, output_column;
+    size_t columns, time_column, input_column, output_column;
     int64_t unit_ns; /* of a numeric time; 0: only dates will do */
 } reader;
 
@@ -74,6 +74,7 @@ static bool read_header(reader *r, const char *time_unit) {
     bool good = find_column(r, time_names, &r->time_column, "arrival times") &&
                 find_column(r, input_names, &r->input_column, "input tokens") &&
                 find_column(r, output_names, &r->output_column, "output tokens");
+    r->columns = rc_csv_count(r->csv);
     if (good)
         r->unit_ns = unit_of(rc_csv_cell(r->csv, r->time_column), time_unit);
     return good;
@@ -127,7 +128,7 @@ static bool read_number(const char *text, int64_t unit_ns, int64_t *ns) {
     if (exact && *rest == 0)
         return true;
     double value = strtod(text, &end); /* "1.5e3" */
-    if (end == text || *end || !isfinite(value) || value < 0 || value * (double)unit_ns > 4e18)
+    if (end == text || *end || text[strspn(text, "0123456789.eE+-")] || !isfinite(value) || value < 0 || value * (double)unit_ns > 4e18)
         return false;
     *ns = (int64_t)(value * (double)unit_ns + 0.5);
     return true;
@@ -174,6 +175,12 @@ static bool read_row(reader *r, rc_trace *trace, int64_t *first, int64_t *last, 
     int64_t ns;
     uint32_t input, output;
     bool dated = false;
+    if (rc_csv_count(r->csv) > r->columns) {
+        char found[48], expected[48];
+        snprintf(found, sizeof found, "%zu cells", rc_csv_count(r->csv));
+        snprintf(expected, sizeof expected, "%zu, as in the header", r->columns);
+        return complain(r, rc_csv_line(r->csv), found, expected, "more cells than the header has");
+    }
     if (!read_time(r, &ns, &dated) || !read_tokens(r, r->input_column, "input", &input) ||
         !read_tokens(r, r->output_column, "output", &output))
         return false;

@@ -140,8 +140,9 @@ static cJSON *load_beside(const char *file, const char *included, int depth, rc_
 
 static bool merge_included(cJSON *base, const cJSON *name, const char *file, int depth, rc_problems *problems) {
     if (!cJSON_IsString(name)) {
-        rc_problem_add(problems, RC_BAD_VALUE, file, "include", 0, "", "a file name or a list of them",
-                       "an include is not a text");
+        char brief[64];
+        rc_problem_add(problems, RC_BAD_VALUE, file, "include", 0, rc_json_brief(brief, sizeof brief, name),
+                       "a file name or a list of them", "an include is not a text");
         return false;
     }
     cJSON *below = load_beside(file, name->valuestring, depth + 1, problems);

@@ -41,14 +41,12 @@ void rc_resolution_assume(rc_resolution *resolution, const char *text) {
 void rc_resolution_add_file(rc_resolution *resolution, const char *path) {
     if (resolution->files_count == sizeof resolution->files / sizeof *resolution->files)
         return;
-    char *text = rc_file_read(path, resolution->problems);
     const char *slash = strrchr(path, '/');
     resolution->files[resolution->files_count++] = (rc_data_file){
         .name = rc_arena_text(resolution->arena, slash ? slash + 1 : path),
         .path = rc_arena_text(resolution->arena, path),
-        .hash = text ? rc_hash_text(RC_HASH_START, text) : 0,
+        .hash = rc_hash_file(path),
     };
-    free(text);
 }
 
 /* ------------------------------------------------------------------------------------------------------- expanding */
@@ -205,7 +203,10 @@ static cJSON *descend(rc_resolution *r, cJSON *node, const char *path, const cha
     return child;
 }
 
-static cJSON *value_of(const char *text) {
+/* Objects and lists must be JSON as strict as in a file; anything else that is no JSON is plain text. */
+static cJSON *value_of(const char *text, rc_problems *problems) {
+    if (text[0] == '{' || text[0] == '[')
+        return rc_json_parse(text, "--set", problems);
     cJSON *value = cJSON_ParseWithOpts(text, NULL, true);
     return value ? value : cJSON_CreateString(text);
 }
@@ -225,9 +226,9 @@ static bool apply(rc_resolution *r, const char *setting) {
         walked = rc_arena_format(r->arena, "%s%s%s", walked, i ? "." : "", steps[i]);
         node = descend(r, node, walked, steps[i]);
     }
-    if (!node || count == 0)
+    cJSON *value = node && count ? value_of(equals + 1, r->problems) : NULL;
+    if (!value)
         return false;
-    cJSON *value = value_of(equals + 1);
     bool remove = cJSON_IsNull(value) && cJSON_IsObject(node);
     if (remove) {
         cJSON_DeleteItemFromObjectCaseSensitive(node, steps[count - 1]);
@@ -273,7 +274,7 @@ bool rc_resolve(rc_resolution *r, const rc_question *question) {
     for (size_t i = 0; i < question->settings_count; i++)
         good = apply(r, question->settings[i]) && good;
     good = expand_rack(r) && good;
-    for (int slot = 0; slot < SLOTS && good; slot++) {
+    for (int slot = 0; slot < SLOTS; slot++) {
         bool hardware = strncmp(slots[slot].path, "hardware.", 9) == 0;
         if (hardware && slots[slot].kind != RC_CATALOG_ACCELERATOR)
             fill_default(r, slot);

@@ -47,6 +47,8 @@ static bool refuse(const cJSON *json, void *target, const char *path, rc_reader 
 
 static bool read_nested(const rc_table *table, const cJSON *json, void *target, size_t bytes, const char *path,
                         rc_reader *reader) {
+    if (cJSON_IsString(json))
+        return false; /* a name that was not found, which was said */
     void *whole = rc_arena_take(reader->arena, table->size);
     bool good = rc_read(table, json, whole, path, reader);
     memcpy(target, whole, bytes); /* each file struct begins with what the program keeps */
@@ -67,7 +69,9 @@ static bool read_fabric(const cJSON *json, void *target, const char *path, rc_re
         return false;
     const rc_fabric *fabric = target;
     bool good = fabric->levels_count == 1 || fabric->levels_count == 2;
-    return good || rc_complain(reader, RC_BAD_VALUE, path, "", "one or two levels", "wrong number of levels");
+    char found[32];
+    snprintf(found, sizeof found, "%zu levels", fabric->levels_count);
+    return good || rc_complain(reader, RC_BAD_VALUE, path, found, "one or two levels", "wrong number of levels");
 }
 
 static bool read_stack(const cJSON *json, void *target, const char *path, rc_reader *reader) {
@@ -245,7 +249,16 @@ static void fill_layout(rc_resolution *r, rc_hardware *hardware, rc_parallel *pa
     assume(r, "layout: %s (no layout was given)", rc_parallel_text(text, sizeof text, parallel));
 }
 
+static bool has_problem_below(const rc_problems *problems, const char *path) {
+    for (size_t i = 0; i < rc_problems_count(problems); i++)
+        if (strncmp(rc_problems_at(problems, i)->path, path, strlen(path)) == 0)
+            return true;
+    return false;
+}
+
 static bool check_layout(rc_reader *reader, const rc_hardware *hardware, const rc_parallel *p) {
+    if (has_problem_below(reader->problems, "parallel") || has_problem_below(reader->problems, "hardware"))
+        return false;
     char found[RC_TEXT_LENGTH], expected[RC_TEXT_LENGTH];
     double product = rc_replica_gpus(p) * p->replicas;
     bool good = true;
@@ -293,6 +306,8 @@ static bool find_price(rc_reader *reader, rc_resolution *r, const price_file *gi
         rc_choices_text(words, sizeof words, given->book, names, books.books_count);
         return rc_complain(reader, RC_UNKNOWN_NAME, "price.book", given->book, words, "unknown price book");
     }
+    if (!s->hardware.accelerator.name)
+        return false; /* which was said */
     s->usd_per_gpu_hour = rc_price_find(book, s->hardware.accelerator.name);
     if (isnan(s->usd_per_gpu_hour))
         assume(r, "price: the book has none for %s", s->hardware.accelerator.name);
@@ -364,8 +379,10 @@ static bool fill(rc_scenario *s, const scenario_file *file, rc_resolution *r, rc
     s->has_workload = file->has_workload;
     s->workload = file->workload;
     s->seed = (uint64_t)file->seed;
-    fill_layout(r, &s->hardware, &s->parallel, layout_given);
-    fill_engine(r, &s->engine, &s->hardware.stack.defaults);
+    if (s->hardware.accelerator.name)
+        fill_layout(r, &s->hardware, &s->parallel, layout_given);
+    if (s->hardware.stack.name)
+        fill_engine(r, &s->engine, &s->hardware.stack.defaults);
     bool good = check_schema(reader, file->schema);
     good = check_features(reader, &file->engine) && good;
     good = check_layout(reader, &s->hardware, &s->parallel) && good;
@@ -379,13 +396,15 @@ static bool fill(rc_scenario *s, const scenario_file *file, rc_resolution *r, rc
     return good;
 }
 
-static void describe(rc_scenario *s, const scenario_file *file, rc_resolution *r) {
+static void describe(rc_scenario *s, const scenario_file *file, rc_resolution *r, size_t settings) {
     char layout[64];
     s->name = file->name ? file->name : "";
     s->title = file->title ? file->title
                            : rc_arena_format(s->arena, "%s on %.0f x %s, %s", s->model.title, s->hardware.count,
                                              s->hardware.accelerator.title,
                                              rc_parallel_text(layout, sizeof layout, &s->parallel));
+    if (file->title && settings)
+        s->title = rc_arena_format(s->arena, "%s, %zu setting%s changed", file->title, settings, settings > 1 ? "s" : "");
     bool moe = false;
     for (size_t i = 0; i < s->model.ffns_count; i++)
         moe = moe || s->model.ffns[i].kind == RC_MOE;
@@ -403,17 +422,20 @@ static void describe(rc_scenario *s, const scenario_file *file, rc_resolution *r
     free(text);
 }
 
-rc_scenario *rc_open(const rc_question *question, rc_problems *problems) {
+rc_scenario *rc_scenario_open(const rc_question *question, rc_problems *problems) {
     rc_arena *arena = rc_arena_new();
     rc_scenario *s = rc_arena_take(arena, sizeof *s);
     s->arena = arena;
     rc_resolution r = {.arena = arena, .problems = problems};
     rc_reader reader = {arena, problems, rc_resolution_file, &r};
     scenario_file *file = rc_arena_take(arena, sizeof *file);
-    bool good = rc_resolve(&r, question) && rc_read(&rc_scenario_table, r.root, file, "", &reader) &&
-                fill(s, file, &r, &reader, rc_json_get(r.root, "parallel") != NULL);
+    bool good = rc_resolve(&r, question);
+    if (r.root) { /* goes on after a mistake, to find the others */
+        good = rc_read(&rc_scenario_table, r.root, file, "", &reader) && good;
+        good = fill(s, file, &r, &reader, rc_json_get(r.root, "parallel") != NULL) && good;
+    }
     if (good)
-        describe(s, file, &r);
+        describe(s, file, &r, question->settings_count);
     cJSON_Delete(r.root);
     if (good && rc_problems_count(problems) == 0)
         return s;

@@ -67,6 +67,9 @@ struct rc_scenario {
     size_t files_count;
 };
 
+/* What rc_open does, but for names that later rooms know (policies). */
+rc_scenario *rc_scenario_open(const rc_question *question, rc_problems *problems);
+
 extern const rc_table rc_scenario_table;
 extern const rc_table rc_parallel_table;
 

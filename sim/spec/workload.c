@@ -208,7 +208,7 @@ RC_TABLE(rc_workload_table, workload_file, "mix", "A load: when requests come an
          {"requests", RC_FIELD_COUNT, FIELD(requests), "how many come; all of a trace where left out", .low = 1,
           .high = 1e9},
          {"duration", RC_FIELD_QUANTITY, FIELD(duration_s), "the run is cut off then", .absent = INFINITY,
-          .unit = RC_SECONDS},
+          .unit = RC_SECONDS, .positive = true},
          {"routing", RC_FIELD_CUSTOM, FIELD(routing), "how popular experts are with this traffic",
           .custom = read_routing, .custom_schema = "{\"type\":\"object\",\"required\":[\"kind\"]}"},
          {"sources", RC_FIELD_LIST, offsetof(workload_file, sources), "where the numbers come from",
@@ -241,8 +241,8 @@ bool rc_workload_finish(rc_workload *workload, const char *path, rc_reader *read
     if (a->kind == RC_ARRIVAL_GAMMA)
         good = need(a->cv > 0, path, "arrival.cv", "standard deviation / mean of the intervals", reader) && good;
     if (a->window_count && (a->window_count != 2 || !(a->window[0] >= 0) || !(a->window[1] > a->window[0])))
-        good = rc_complain(reader, RC_BAD_VALUE, rc_arena_format(reader->arena, "%s.arrival.window", path), "",
-                           "[from, to] in seconds, to after from", "not a window");
+        good = rc_complain(reader, RC_BAD_VALUE, rc_arena_format(reader->arena, "%s.arrival.window", path),
+                           a->window_count == 2 ? "two numbers in the wrong order" : "not two numbers", "[from, to] in seconds, to after from", "not a window");
     if (trace) {
         workload->input.kind = workload->output.kind = RC_LENGTH_NONE;
         return good;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * whole_file.h - files written whole or not at all.
  * Writing goes to a file beside the target; only a complete one takes its name.  After a failure the old file is as it
- * was.
+ * was.  A symbolic link stays one; what is no regular file (a pipe, a terminal) is written to as it is.
  */
 #ifndef RC_WHOLE_FILE_H
 #define RC_WHOLE_FILE_H

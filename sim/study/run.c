@@ -6,10 +6,8 @@
 #include "memory.h"
 #include "money.h"
 #include "placement.h"
-#include "policy.h"
 #include "simulation.h"
 #include "status.h"
-#include "text.h"
 #include "whole_file.h"
 #include <math.h>
 #include <stdlib.h>
@@ -18,21 +16,8 @@
 
 /* ------------------------------------------------------------------------------------------------------ before it runs */
 
-static bool check_policy(const rc_scenario *s, rc_problems *problems) {
-    const char *names[16];
-    size_t count = 0;
-    for (; rc_policies[count] && count < 16; count++)
-        names[count] = rc_policies[count]->name;
-    if (rc_policy_find(s->engine.policy))
-        return true;
-    char words[200];
-    rc_choices_text(words, sizeof words, s->engine.policy, names, count);
-    rc_problem_add(problems, RC_UNKNOWN_NAME, "", "engine.policy", 0, s->engine.policy, words, "unknown policy");
-    return false;
-}
-
 static bool check_runnable(const rc_scenario *s, rc_problems *problems) {
-    bool good = check_policy(s, problems);
+    bool good = true;
     if (!s->has_workload) {
         rc_problem_add(problems, RC_MISSING_KEY, "", "workload", 0, "nothing", "a load: arrival, lengths, requests",
                        "a run needs a load");

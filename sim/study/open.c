@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * Opening a question: the scenario, and the names only the serving model knows. */
+#include "policy.h"
+#include "scenario.h"
+#include "status.h"
+#include "text.h"
+
+static void check_policy(const rc_scenario *s, rc_problems *problems) {
+    const char *names[16];
+    size_t count = 0;
+    for (; rc_policies[count] && count < 16; count++)
+        names[count] = rc_policies[count]->name;
+    if (rc_policy_find(s->engine.policy))
+        return;
+    char words[200];
+    rc_choices_text(words, sizeof words, s->engine.policy, names, count);
+    rc_problem_add(problems, RC_UNKNOWN_NAME, "", "engine.policy", 0, s->engine.policy, words, "unknown policy");
+}
+
+rc_scenario *rc_open(const rc_question *question, rc_problems *problems) {
+    rc_scenario *scenario = rc_scenario_open(question, problems);
+    if (!scenario)
+        return NULL;
+    check_policy(scenario, problems);
+    if (rc_problems_count(problems) == 0)
+        return scenario;
+    rc_close(scenario);
+    return NULL;
+}
