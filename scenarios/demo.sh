@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 . tests/packages.sh
 need_packages $BUILD_PACKAGES
 [ -f build/release/build.ninja ] || cmake --preset release -G Ninja -DBUILD_TESTING=OFF >&2
-cmake --build --preset release >&2
+cmake --build --preset release --target rackcast >&2
 rackcast=build/release/sim/rackcast
 echo
 echo "Kimi K3 on 8 x MI355X, 16 x B200 and 8 x B300: does it fit?"

@@ -335,11 +335,10 @@ void rc_print_problems_json(FILE *out, const rc_problems *problems);
 /* "error: file: path: message (found ..., expected ...)", one a line, then the notes. */
 void rc_print_problems(FILE *out, const rc_problems *problems);
 
-/* Adds the run to a SQLite file (tables run, request, breakdown, timeline, data_file), all of it or nothing. */
-rc_status rc_save_run(const char *file, const rc_scenario *scenario, const rc_run_result *result,
-                      rc_problems *problems);
-/* Writes the requests of a run as CSV, whole or not at all. */
-rc_status rc_save_requests_csv(const char *file, const rc_run_result *result, rc_problems *problems);
+/* Keeps a run: in a SQLite file (tables run, request, breakdown, timeline, data_file), its requests as CSV, or both;
+ * either name may be NULL.  All of it or nothing: where one cannot be written, neither is. */
+rc_status rc_save_run(const char *database_file, const char *requests_file, const rc_scenario *scenario,
+                      const rc_run_result *result, rc_problems *problems);
 
 /* Makes a model file from a Hugging Face config.json.  `name` NULL: from the file's folder or name.  `out_file` NULL:
  * nothing is written.  The census and the notes go to `out`. */

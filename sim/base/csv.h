@@ -5,7 +5,7 @@
  */
 #ifndef RC_CSV_H
 #define RC_CSV_H
-#include "status.h"
+#include "problems.h"
 
 typedef struct rc_csv rc_csv;
 

@@ -90,21 +90,37 @@ static bool read_quantity(const rc_field *field, const cJSON *json, void *target
 
 /* -------------------------------------------------------------------------------------------------------- several */
 
+static int compare_keys(const void *a, const void *b) {
+    return strcmp((*(const cJSON *const *)a)->string, (*(const cJSON *const *)b)->string);
+}
+
+/* The entries of a list in their order, of a map by key: the order of keys in a file means nothing. */
+static const cJSON **entries_of(const cJSON *json, size_t count, rc_arena *arena) {
+    const cJSON **entries = rc_arena_take(arena, (count + 1) * sizeof *entries);
+    size_t index = 0;
+    for (const cJSON *child = json->child; child; child = child->next)
+        entries[index++] = child;
+    if (cJSON_IsObject(json) && count)
+        qsort(entries, count, sizeof *entries, compare_keys);
+    return entries;
+}
+
 static bool read_list(const rc_field *field, const cJSON *json, void *target, char *base, const char *path,
                       rc_reader *reader) {
     bool map = field->kind == RC_FIELD_MAP, good = true;
     if (map ? !cJSON_IsObject(json) : !cJSON_IsArray(json))
         return rc_complain_value(reader, RC_BAD_VALUE, path, json, map ? "an object of named entries" : "a list",
                                  "wrong kind of value");
-    size_t count = (size_t)cJSON_GetArraySize(json), index = 0;
+    size_t count = (size_t)cJSON_GetArraySize(json);
+    const cJSON **entries = entries_of(json, count, reader->arena);
     char *items = rc_arena_take(reader->arena, count * field->table->size);
-    for (const cJSON *child = json->child; child; child = child->next, index++) {
+    for (size_t index = 0; index < count; index++) {
         char *item = items + index * field->table->size;
-        char *child_path = map ? join(reader->arena, path, child->string)
+        char *child_path = map ? join(reader->arena, path, entries[index]->string)
                                : rc_arena_format(reader->arena, "%s[%zu]", path, index);
-        good = rc_read(field->table, child, item, child_path, reader) && good;
+        good = rc_read(field->table, entries[index], item, child_path, reader) && good;
         if (map)
-            *(const char **)(void *)item = rc_arena_text(reader->arena, child->string);
+            *(const char **)(void *)item = rc_arena_text(reader->arena, entries[index]->string);
     }
     *(void **)target = items;
     *(size_t *)(void *)(base + field->count_offset) = count;

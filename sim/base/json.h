@@ -7,7 +7,7 @@
  */
 #ifndef RC_JSON_H
 #define RC_JSON_H
-#include "status.h"
+#include "problems.h"
 #include <cjson/cJSON.h>
 #include <stdio.h>
 

@@ -20,12 +20,8 @@ static rc_status run(const rc_options *o, rc_problems *problems) {
     rc_run_result *result = calloc(1, sizeof *result);
     rc_status status = result ? rc_run(scenario, &how, result, problems) : RC_INTERNAL;
     rc_status saved = RC_OK;
-    if (status == RC_OK || status == RC_OBJECTIVE_MISSED) {
-        if (o->requests_file)
-            saved = rc_save_requests_csv(o->requests_file, result, problems);
-        if (o->database_file && saved == RC_OK)
-            saved = rc_save_run(o->database_file, scenario, result, problems);
-    }
+    if (status == RC_OK || status == RC_OBJECTIVE_MISSED)
+        saved = rc_save_run(o->database_file, o->requests_file, scenario, result, problems);
     if (saved == RC_OK && rc_problems_count(problems) == 0)
         rc_print_run(stdout, result, o->format, o->timing);
     if (result)
@@ -72,7 +68,7 @@ static rc_status save_all(const rc_options *o, rc_scenario *const *scenarios, co
     rc_status status = RC_OK;
     for (size_t i = 0; o->database_file && status == RC_OK && i < o->words_count; i++)
         if (results[i].fits)
-            status = rc_save_run(o->database_file, scenarios[i], &results[i], problems);
+            status = rc_save_run(o->database_file, NULL, scenarios[i], &results[i], problems);
     return status;
 }
 

@@ -4,11 +4,6 @@
 
 enum { QUERY_BYTES = 2, INDEX_SCALE_BYTES = 4, SCORE_BYTES = 4 };
 
-static bool find(const rc_scenario *s, const char *first, const char *second, rc_rate *rate) {
-    const char *const names[] = {first, second, NULL};
-    return rc_rate_find(&s->hardware.stack, &s->hardware.accelerator, names, rate);
-}
-
 static void init_gqa(rc_attention *a, const rc_mixer *m, double tp, double value_bytes) {
     double heads = ceil(m->heads / tp), kv_heads = ceil(m->kv_heads / tp), d = m->head_dim;
     double padded = rc_round_up(heads, a->decode.head_tile);
@@ -42,16 +37,16 @@ bool rc_attention_init(rc_attention *a, const rc_mixer *mixer, const rc_scenario
     double value_bytes = rc_number_format_of((rc_format_id)s->engine.kv_format)->bits / 8;
     bool mla = mixer->kind == RC_MLA, fp8 = value_bytes < 2;
     *a = (rc_attention){.context_split = s->parallel.dcp};
-    bool found = mla ? find(s, fp8 ? "mla-decode-fp8" : "mla-decode", "mla-decode", &a->decode) &&
-                           find(s, "mla-prefill", "attention-prefill", &a->prefill)
-                     : find(s, fp8 ? "attention-decode-fp8" : "attention-decode", "attention-decode", &a->decode) &&
-                           find(s, "attention-prefill", "attention-prefill", &a->prefill);
+    bool found = mla ? rc_rate_first(s, fp8 ? "mla-decode-fp8" : "mla-decode", "mla-decode", &a->decode) &&
+                           rc_rate_first(s, "mla-prefill", "attention-prefill", &a->prefill)
+                     : rc_rate_first(s, fp8 ? "attention-decode-fp8" : "attention-decode", "attention-decode", &a->decode) &&
+                           rc_rate_first(s, "attention-prefill", "attention-prefill", &a->prefill);
     if (mla)
         init_mla(a, mixer, s->parallel.tp, value_bytes);
     else
         init_gqa(a, mixer, s->parallel.tp, value_bytes);
     if (a->indexed)
-        found = found && find(s, "indexer", "indexer", &a->indexer) && find(s, "elementwise", "elementwise", &a->select);
+        found = found && rc_rate_first(s, "indexer", "indexer", &a->indexer) && rc_rate_first(s, "elementwise", "elementwise", &a->select);
     return found;
 }
 

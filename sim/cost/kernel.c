@@ -29,6 +29,11 @@ bool rc_rate_find(const rc_stack *stack, const rc_accelerator *accelerator, cons
     return false;
 }
 
+bool rc_rate_first(const rc_scenario *scenario, const char *name, const char *otherwise, rc_rate *rate) {
+    const char *const names[] = {name, otherwise, NULL};
+    return rc_rate_find(&scenario->hardware.stack, &scenario->hardware.accelerator, names, rate);
+}
+
 void rc_rate_add(const rc_rate *rate, rc_work work, double count, rc_cost_line *line) {
     double memory = work.bytes * rate->s_per_byte, compute = work.flops * rate->s_per_flop;
     double larger = fmax(memory, compute), smaller = fmin(memory, compute);

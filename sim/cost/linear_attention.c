@@ -4,11 +4,6 @@
 
 enum { CHUNK = 64, STATE_BYTES = 4, STREAM_BYTES = 16, DECODE_FLOPS = 7 };
 
-static bool find(const rc_scenario *s, const char *first, const char *second, rc_rate *rate) {
-    const char *const names[] = {first, second, NULL};
-    return rc_rate_find(&s->hardware.stack, &s->hardware.accelerator, names, rate);
-}
-
 bool rc_linear_attention_init(rc_linear_attention *l, const rc_mixer *m, const rc_scenario *s) {
     bool kda = m->kind == RC_KDA;
     double tp = s->parallel.tp, keys = kda ? m->heads : m->key_heads;
@@ -19,9 +14,9 @@ bool rc_linear_attention_init(rc_linear_attention *l, const rc_mixer *m, const r
         .value_dim = m->value_dim,
         .convolution_bytes = kda ? 0 : 2 * 2 * ceil((2 * keys * m->key_dim + m->heads * m->value_dim) / tp),
     };
-    return find(s, kda ? "kda-decode" : "gdn-decode", "kda-decode", &l->decode) &&
-           find(s, kda ? "kda-prefill" : "gdn-prefill", "kda-prefill", &l->prefill) &&
-           find(s, "elementwise", "elementwise", &l->convolution);
+    return rc_rate_first(s, kda ? "kda-decode" : "gdn-decode", "kda-decode", &l->decode) &&
+           rc_rate_first(s, kda ? "kda-prefill" : "gdn-prefill", "kda-prefill", &l->prefill) &&
+           rc_rate_first(s, "elementwise", "elementwise", &l->convolution);
 }
 
 void rc_linear_attention_add(const rc_linear_attention *l, const rc_load *load, rc_step_cost *cost) {

@@ -22,13 +22,6 @@ static void need(planner *p, bool found, const char *kernel) {
         complain(p, kernel, "a stack that has this kernel (or a wider one)", "the stack lacks a kernel this model needs");
 }
 
-static bool find_rate(planner *p, const char *name, rc_rate *rate) {
-    const char *const names[] = {name, "elementwise", NULL};
-    bool found = rc_rate_find(&p->scenario->hardware.stack, &p->scenario->hardware.accelerator, names, rate);
-    need(p, found, name);
-    return found;
-}
-
 /* ------------------------------------------------------------------------------------------------- dense matrix work */
 
 static rc_family family_of(rc_component component) {
@@ -116,7 +109,7 @@ static void add_elementwise(planner *p, const char *kernel, rc_family family, do
     rc_elementwise *e = &p->plan->elementwise[p->plan->elementwise_count++];
     *e = (rc_elementwise){.family = family, .count = count, .bytes_per_token = bytes_per_token,
                           .logits = family == RC_FAMILY_SAMPLING};
-    find_rate(p, kernel, &e->rate);
+    need(p, rc_rate_first(p->scenario, kernel, "elementwise", &e->rate), kernel);
 }
 
 static int reach_of(rc_step_plan *plan, double reach) {

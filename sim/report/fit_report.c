@@ -138,7 +138,7 @@ static void print_requests(FILE *out, const rc_fit_result *r) {
             rc_count_text(b, sizeof b, r->state_bytes_per_request_total), r->state_slots_per_request);
     fprintf(out, "cache: %s tokens a replica\n", rc_count_text(a, sizeof a, r->kv_capacity_tokens));
     fprintf(out, "most requests of %s tokens: %s a replica; longest request: %s tokens (the model allows %s)\n",
-            rc_count_text(a, sizeof a, r->longest_request_tokens), rc_number_text(b, sizeof b, r->max_requests),
+            rc_count_text(a, sizeof a, r->longest_request_tokens), rc_count_text(b, sizeof b, r->max_requests),
             rc_count_text(c, sizeof c, r->max_context), rc_count_text((char[40]){0}, 40, r->model_max_context));
 }
 

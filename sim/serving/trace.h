@@ -11,7 +11,7 @@
  */
 #ifndef RC_TRACE_H
 #define RC_TRACE_H
-#include "status.h"
+#include "problems.h"
 
 typedef struct rc_trace_row {
     int64_t arrival_ns; /* since the first row of the file */

@@ -394,7 +394,7 @@ static bool is_noise(const cJSON *field) {
                                         "cross_attention", "pruned", "problem_type", "finetuning", "ngram",
                                         "tokenizer", "chunk_size", "output_attentions", "output_hidden", "bfloat16",
                                         "early_stopping", "remove_invalid", "return_sequences", "bad_words",
-                                        "output_scores", "exponential"};
+                                        "output_scores", "exponential", "legacy_loss"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strstr(field->string, words[i]))
             return true;
@@ -403,7 +403,7 @@ static bool is_noise(const cJSON *field) {
 
 static void note_unknown(importer *in) {
     for (const cJSON *field = in->text->child; field; field = field->next) {
-        bool known = is_noise(field);
+        bool known = is_noise(field) || cJSON_IsNull(field);
         for (size_t i = 0; understood[i] && !known; i++)
             known = strcmp(understood[i], field->string) == 0;
         char brief[60];

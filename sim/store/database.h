@@ -6,7 +6,7 @@
  */
 #ifndef RC_DATABASE_H
 #define RC_DATABASE_H
-#include "status.h"
+#include "problems.h"
 
 typedef struct rc_saved_file {
     const char *name;

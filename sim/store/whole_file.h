@@ -5,7 +5,7 @@
  */
 #ifndef RC_WHOLE_FILE_H
 #define RC_WHOLE_FILE_H
-#include "status.h"
+#include "problems.h"
 
 typedef struct rc_whole_file {
     FILE *out; /* write here */

@@ -2,7 +2,7 @@
  * Opening a question: the scenario, and the names only the serving model knows. */
 #include "policy.h"
 #include "scenario.h"
-#include "status.h"
+#include "problems.h"
 #include "text.h"
 
 static void check_policy(const rc_scenario *s, rc_problems *problems) {

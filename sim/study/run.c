@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * One run: does it fit, play it, add money, ceiling, interval and fingerprint. */
 #include "ceiling.h"
-#include "database.h"
 #include "hash.h"
 #include "memory.h"
 #include "money.h"
 #include "placement.h"
 #include "simulation.h"
-#include "status.h"
-#include "whole_file.h"
+#include "problems.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,39 +151,4 @@ void rc_run_result_free(rc_run_result *result) {
     free(result->requests);
     free(result->resolved_scenario);
     *result = (rc_run_result){0};
-}
-
-/* -------------------------------------------------------------------------------------------------------------- saving */
-
-rc_status rc_save_run(const char *file, const rc_scenario *s, const rc_run_result *result, rc_problems *problems) {
-    rc_saved_file files[32];
-    size_t count = 0;
-    for (; count < s->files_count && count < 32; count++)
-        files[count] = (rc_saved_file){s->files[count].name, s->files[count].hash};
-    return rc_database_add_run(file, result, files, count, problems);
-}
-
-static void write_time(FILE *out, double seconds) {
-    if (isnan(seconds))
-        fputc(',', out);
-    else
-        fprintf(out, ",%.9f", seconds);
-}
-
-rc_status rc_save_requests_csv(const char *file, const rc_run_result *result, rc_problems *problems) {
-    rc_whole_file whole;
-    if (!rc_whole_file_open(&whole, file, problems))
-        return RC_WRITE_FAILED;
-    fprintf(whole.out, "request,replica,input_tokens,output_tokens,arrival_s,admitted_s,first_token_s,finish_s,preemptions\n");
-    for (size_t i = 0; i < result->requests_count; i++) {
-        const rc_request_record *r = &result->requests[i];
-        fprintf(whole.out, "%zu,%d,%u,%u", i, r->replica == UINT32_MAX ? -1 : (int)r->replica, r->input_tokens,
-                r->output_tokens);
-        write_time(whole.out, r->arrival_s);
-        write_time(whole.out, r->admitted_s);
-        write_time(whole.out, r->first_token_s);
-        write_time(whole.out, r->finish_s);
-        fprintf(whole.out, ",%u\n", r->preemptions);
-    }
-    return rc_whole_file_close(&whole, true, problems);
 }

@@ -4,7 +4,7 @@
 #include "event_queue.h"
 #include "random.h"
 #include "scenario.h"
-#include "status.h"
+#include "problems.h"
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>

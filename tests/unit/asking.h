@@ -4,7 +4,7 @@
 #ifndef RC_TESTS_ASKING_H
 #define RC_TESTS_ASKING_H
 #include "scenario.h"
-#include "status.h"
+#include "problems.h"
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * status.h - collecting mistakes and notes.
+ * problems.h - collecting mistakes and notes.
  * Everything that reads what a person wrote appends to a list instead of stopping at the first mistake.
  * The list copies every string.  NULL strings count as empty.
  */
-#ifndef RC_STATUS_H
-#define RC_STATUS_H
+#ifndef RC_PROBLEMS_H
+#define RC_PROBLEMS_H
 #include "rackcast.h"
 
 /* Appends one mistake.  Returns `status`, so that `return rc_problem_add(...)` reads well. */
