@@ -21,7 +21,7 @@ echo
 echo
 echo "Why is one step on 8 x B300 as long as it is?"
 echo
-"$rackcast" explain k3-8xb300 | sed -n 1,19p
+"$rackcast" explain k3-8xb300 | sed -n 1,20p
 echo
 echo "Next: $rackcast --help, and change one thing:"
 echo "  $rackcast run k3-8xb300 --set workload.arrival.clients=48"

@@ -26,16 +26,28 @@ part() { # NAME COMMAND...
 $(printf '  %-28s %4d s' "$name" $(($(date +%s) - began)))"
 }
 
+compile() { # WHAT cmake --build TAKES
+    log=$(mktemp)
+    if cmake --build "$@" >"$log" 2>&1; then
+        tail -n 1 "$log"
+        rm -f "$log"
+    else
+        cat "$log"
+        rm -f "$log"
+        return 1
+    fi
+}
+
 build() { # PRESET [CMAKE ARGUMENT]...
     preset=$1
     shift
     cmake --preset "$preset" -G Ninja -DBUILD_TESTING=ON "$@" >/dev/null
-    cmake --build --preset "$preset" | tail -n 1
+    compile --preset "$preset"
 }
 
 build_clang() {
     cmake --preset release -G Ninja -B build/clang -DBUILD_TESTING=ON -DCMAKE_C_COMPILER=clang >/dev/null
-    cmake --build build/clang | tail -n 1
+    compile build/clang
 }
 
 check() { # PRESET

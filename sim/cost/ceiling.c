@@ -46,13 +46,21 @@ static double cache_bytes(const rc_scenario *s, double batch, double context) {
     return bytes;
 }
 
-static double flops_per_token(const rc_scenario *s, const rc_weights *weights) {
-    double active = 0;
-    for (size_t i = 0; i < weights->count; i++)
-        if (weights->list[i].gemm)
-            active += rc_weight_parameters(&weights->list[i]) * weights->list[i].active *
-                      rc_weight_layers(&s->model, &weights->list[i]);
-    return 2 * active;
+/* The fastest that hardware could multiply numbers of so many bits. */
+static rc_peak peak_of(double bits) {
+    return bits <= 4 ? RC_PEAK_FP4 : bits <= 8 ? RC_PEAK_FP8 : RC_PEAK_BF16;
+}
+
+/* GPU-seconds of a token's matrix work at the dense peaks of the weights' formats. */
+static double seconds_per_token(const rc_scenario *s, const rc_weights *weights) {
+    double seconds = 0;
+    for (size_t i = 0; i < weights->count; i++) {
+        const rc_weight *w = &weights->list[i];
+        if (w->gemm)
+            seconds += 2 * rc_weight_parameters(w) * w->active * rc_weight_layers(&s->model, w) /
+                       rc_peak_flops(&s->hardware.accelerator, peak_of(rc_number_format_of(w->format)->bits));
+    }
+    return seconds;
 }
 
 rc_ceiling rc_ceiling_decode(const rc_scenario *s, double batch, double context) {
@@ -62,7 +70,7 @@ rc_ceiling rc_ceiling_decode(const rc_scenario *s, double batch, double context)
     reader traffic = {s, batch, false, arena}, uniform = {s, batch, true, arena};
     double gpus = rc_replica_gpus(&s->parallel), replicated = 0;
     double bandwidth = gpus * s->hardware.accelerator.memory_bytes_per_s;
-    rc_ceiling c = {.flops_per_token = flops_per_token(s, weights)};
+    rc_ceiling c = {0};
     for (size_t i = 0; i < weights->count; i++) {
         const rc_weight *w = &weights->list[i];
         double bytes = read_bytes(&traffic, w);
@@ -77,7 +85,7 @@ rc_ceiling rc_ceiling_decode(const rc_scenario *s, double batch, double context)
         }
     }
     double memory = c.weight_bytes / bandwidth;
-    double compute = batch * c.flops_per_token / (gpus * rc_peak_flops(&s->hardware.accelerator, RC_PEAK_FP4));
+    double compute = batch * seconds_per_token(s, weights) / gpus;
     c.seconds = fmax(memory, compute);
     c.replication_s = replicated / bandwidth;
     c.cache_s = cache_bytes(s, batch, context) / bandwidth;
@@ -89,15 +97,15 @@ double rc_ceiling_prefill_s(const rc_scenario *s, double prompt) {
     rc_arena *arena = rc_arena_new();
     rc_weights *weights = rc_arena_take(arena, sizeof *weights);
     rc_weights_list(&s->model, s->weights_format, weights);
-    double flops = prompt * flops_per_token(s, weights);
+    double seconds = prompt * seconds_per_token(s, weights), kv_bits = rc_number_format_of((rc_format_id)s->engine.kv_format)->bits;
     for (size_t i = 0; i < s->model.mixers_count; i++) {
         const rc_mixer *m = &s->model.mixers[i];
         double width = m->kind == RC_GQA ? 2 * m->head_dim : m->nope_dim + m->rope_dim + m->value_dim;
         double reach = m->kind == RC_GQA && m->window > 0 ? m->window : m->index_top_k > 0 ? m->index_top_k : INFINITY;
         if (!rc_mixer_is_recurrent(m))
-            flops += rc_model_mixer_layers(&s->model, i, 0, s->model.layers_total) * 2 * m->heads * width *
-                     rc_chunk_pairs(0, prompt, reach);
+            seconds += rc_model_mixer_layers(&s->model, i, 0, s->model.layers_total) * 2 * m->heads * width *
+                       rc_chunk_pairs(0, prompt, reach) / rc_peak_flops(&s->hardware.accelerator, peak_of(kv_bits));
     }
     rc_arena_free(arena);
-    return flops / (rc_replica_gpus(&s->parallel) * rc_peak_flops(&s->hardware.accelerator, RC_PEAK_FP4));
+    return seconds / rc_replica_gpus(&s->parallel);
 }

@@ -15,7 +15,6 @@ typedef struct rc_ceiling {
     double weight_bytes;      /* read by the step, whole replica, each once */
     double weight_bytes_uniform; /* had routing been uniform */
     double distinct, distinct_uniform; /* experts touched in a layer (the last kind that has experts) */
-    double flops_per_token;
 } rc_ceiling;
 
 /* Tokens a second of `batch` sequences where each step reads `bytes` at `bytes_per_s`. */

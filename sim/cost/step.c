@@ -197,6 +197,15 @@ static void plan_messages(planner *p) {
         complain(p, s->hardware.fabric.name, "a fabric with an outer level, as roce-400 or nvl72",
                  "the fabric does not join the GPUs of a replica");
     plan->message_bytes = s->model.hidden * 2;
+    for (size_t i = 0; i < s->model.mixers_count && parallel->dcp > 1; i++) {
+        const rc_mixer *m = &s->model.mixers[i];
+        if (rc_mixer_is_recurrent(m))
+            continue;
+        /* Queries go to the ranks that hold a part of the cache, partial outputs come back. */
+        double values = m->kind == RC_MLA ? 2 * m->kv_rank + m->rope_dim : 2 * m->head_dim;
+        plan->context_exchanges += 2 * rc_model_mixer_layers(&s->model, i, 0, s->model.layers_total);
+        plan->context_bytes = ceil(m->heads / parallel->tp) * parallel->dcp * values * 2 / 2; /* BF16, half each way */
+    }
     plan->all_reduces = parallel->tp > 1 ? s->model.layers_total + (s->model.layers_total - (parallel->dp > 1 ? moe : 0)) : 0;
     plan->all_to_alls = parallel->dp > 1 ? 2 * moe : 0;
     plan->hand_offs = parallel->pp - 1;
@@ -261,15 +270,16 @@ static rc_load rank_load(const rc_load *load, double dp) {
     rc_load share = *load;
     if (dp <= 1)
         return share;
-    share.tokens = ceil(load->tokens / dp);
-    share.logits = ceil(load->logits / dp);
+    double prompts = fmax(fmin(dp, load->prefill_sequences), 1); /* ranks that work on prompts: one prompt is not split */
     share.decode_sequences = ceil(load->decode_sequences / dp);
-    share.prefill_tokens = ceil(load->prefill_tokens / dp);
-    share.prefill_sequences = ceil(load->prefill_sequences / dp);
-    share.prefill_past = load->prefill_past / dp;
+    share.prefill_tokens = ceil(load->prefill_tokens / prompts);
+    share.prefill_sequences = ceil(load->prefill_sequences / prompts);
+    share.prefill_past = load->prefill_past / prompts;
+    share.tokens = share.decode_sequences + share.prefill_tokens;
+    share.logits = fmin(load->logits, share.decode_sequences + share.prefill_sequences);
     for (int r = 0; r < RC_REACHES_MAX; r++) {
         share.decode_context[r] = load->decode_context[r] / dp;
-        share.prefill_pairs[r] = load->prefill_pairs[r] / dp;
+        share.prefill_pairs[r] = load->prefill_pairs[r] / prompts;
     }
     return share;
 }
@@ -318,6 +328,8 @@ void rc_step_fixed(const rc_step_plan *plan, const rc_load *whole, rc_step_cost 
     rc_all_reduce_add(&plan->tensor_group, load.tokens * plan->message_bytes, plan->all_reduces,
                       &cost->lines[RC_FAMILY_ALL_REDUCE]);
     rc_all_to_all_add(&plan->expert_group, load.tokens * plan->dispatch_bytes, plan->all_to_alls,
+                      &cost->lines[RC_FAMILY_ALL_TO_ALL]);
+    rc_all_to_all_add(&plan->tensor_group, load.decode_sequences * plan->context_bytes, plan->context_exchanges,
                       &cost->lines[RC_FAMILY_ALL_TO_ALL]);
     rc_hand_off_add(&plan->stage_group, load.tokens * plan->message_bytes, plan->hand_offs,
                     &cost->lines[RC_FAMILY_HAND_OFF]);

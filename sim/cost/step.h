@@ -39,6 +39,8 @@ typedef struct rc_step_plan {
     double all_reduces, all_to_alls, hand_offs; /* messages of a step */
     double message_bytes;                       /* of a token, in an all-reduce or a hand-off */
     double dispatch_bytes;                      /* of a token, in one all-to-all */
+    double context_exchanges, context_bytes;    /* messages of a step between ranks that share a cache (DCP), bytes of a
+                                                 * sequence in each */
     double dp;
     double host_s, launch_hidden, shared_overlap;
     double sheet_bytes_per_s, sheet_flops_per_s;

@@ -55,7 +55,7 @@ static void print_parts(FILE *out, const char *heading, const rc_part *parts, si
     rc_text_table *t = rc_text_table_new(9);
     char a[40], b[40], c[40];
     const char *const header[] = {heading, "time", "share", "bytes a GPU", "FLOP a GPU", "memory", "compute",
-                                  "launch+link", "parameters"};
+                                  "other", "parameters"};
     for (size_t i = 0; i < 9; i++)
         rc_text_table_cell(t, i, "%s", header[i]);
     for (size_t i = 0; i < count; i++) {
@@ -89,7 +89,9 @@ static void print_ceiling(FILE *out, const rc_explain_result *r) {
     fprintf(out, "         replicated weights add %s, caches %s\n",
             rc_quantity_text(a, sizeof a, r->replication_s, RC_SECONDS),
             rc_quantity_text(b, sizeof b, r->cache_s, RC_SECONDS));
-    if (r->distinct_experts > 0)
+    if (r->distinct_experts > 0 && r->distinct_experts == r->distinct_experts_uniform)
+        fprintf(out, "experts  %.1f different ones a layer with uniform routing\n", r->distinct_experts);
+    else if (r->distinct_experts > 0)
         fprintf(out, "experts  %.1f different ones a layer with this traffic, %.1f with uniform routing (%s)\n",
                 r->distinct_experts, r->distinct_experts_uniform,
                 rc_quantity_text(a, sizeof a, r->weight_bytes_uniform, RC_BYTES));

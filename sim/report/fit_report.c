@@ -142,13 +142,17 @@ static void print_requests(FILE *out, const rc_fit_result *r) {
             rc_count_text(c, sizeof c, r->max_context), rc_count_text((char[40]){0}, 40, r->model_max_context));
 }
 
-/* What vLLM prints when it starts. */
+/* What vLLM prints when it starts.  Its size in tokens counts what requests of the longest length would hold, so it is
+ * smaller than the room where each request takes state as well. */
 static void print_log(FILE *out, const rc_fit_result *r) {
     char a[40], b[40];
+    double state = r->state_slots_per_request * r->state_bytes_per_request_per_gpu;
+    double request = r->longest_request_tokens * r->kv_bytes_per_token_per_gpu + state;
+    double concurrency = fmax(r->room_bytes_per_gpu, 0) / request;
     fprintf(out, "Available KV cache memory: %.2f GiB\n", r->room_bytes_per_gpu / 1073741824);
-    fprintf(out, "GPU KV cache size: %s tokens\n", rc_count_text(a, sizeof a, r->kv_capacity_tokens));
+    fprintf(out, "GPU KV cache size: %s tokens\n", rc_count_text(a, sizeof a, concurrency * r->longest_request_tokens));
     fprintf(out, "Maximum concurrency for %s tokens per request: %.2fx\n",
-            rc_count_text(b, sizeof b, r->longest_request_tokens), r->kv_capacity_tokens / r->longest_request_tokens);
+            rc_count_text(b, sizeof b, r->longest_request_tokens), concurrency);
 }
 
 static void print_csv(FILE *out, const rc_fit_result *r) {

@@ -39,7 +39,7 @@ static void census_json(cJSON *answer, const rc_fit_result *fit) {
 
 static void print_census(FILE *out, const rc_model *model, const rc_fit_result *fit, const char *written) {
     char a[40], b[40], c[40];
-    fprintf(out, "%s: %.0f layers, %s parameters, %s active a token, %s in the checkpoint\n", model->name,
+    fprintf(out, "%s: %.0f layers, %s parameters, %s active a token, %s B in the checkpoint\n", model->name,
             model->layers_total, rc_count_text(a, sizeof a, fit->parameters_total),
             rc_count_text(b, sizeof b, fit->parameters_active), rc_count_text(c, sizeof c, fit->checkpoint_bytes));
     for (size_t i = 0; i < model->mixers_count; i++)

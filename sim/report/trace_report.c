@@ -32,7 +32,8 @@ static double peak_rate(const rc_trace *trace) {
             first++;
         most = i - first + 1 > most ? i - first + 1 : most;
     }
-    return (double)most / 60;
+    double span = (double)trace->span_ns / 1e9;
+    return span < 60 ? (span > 0 ? (double)trace->count / span : 0) : (double)most / 60;
 }
 
 static void print_lengths(FILE *out, const char *name, const rc_percentiles *p) {

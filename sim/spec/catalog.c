@@ -117,8 +117,14 @@ void rc_catalog_complain(rc_catalog_kind kind, const char *name, const char *fil
     }
     size_t count;
     const char **names = rc_catalog_names(kind, &count, arena);
+    enum { LISTED_MAX = 24 };
     char words[600];
-    rc_choices_text(words, sizeof words, name, names, count);
+    const char *meant = rc_did_you_mean(name, names, count);
+    if (count > LISTED_MAX)
+        snprintf(words, sizeof words, "%s%s%sone of the %zu that `rackcast list` shows", meant ? "did you mean \"" : "",
+                 meant ? meant : "", meant ? "\"? " : "", count);
+    else
+        rc_choices_text(words, sizeof words, name, names, count);
     rc_problem_add(problems, RC_UNKNOWN_NAME, file, path, 0, name, words, "unknown %s", kinds[kind].name);
 }
 

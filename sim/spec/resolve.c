@@ -229,6 +229,9 @@ static bool apply(rc_resolution *r, const char *setting) {
     cJSON *value = node && count ? value_of(equals + 1, r->problems) : NULL;
     if (!value)
         return false;
+    if (r->origins_count < sizeof r->origins / sizeof *r->origins)
+        r->origins[r->origins_count++] =
+            (rc_origin){rc_arena_format(r->arena, "%.*s", (int)(equals - setting), setting), "--set"};
     bool remove = cJSON_IsNull(value) && cJSON_IsObject(node);
     if (remove) {
         cJSON_DeleteItemFromObjectCaseSensitive(node, steps[count - 1]);

@@ -16,7 +16,7 @@ typedef struct rc_resolution {
     rc_arena *arena;
     rc_problems *problems;
     const char *scenario_file; /* "" where the question had none */
-    rc_origin origins[16];
+    rc_origin origins[192];
     size_t origins_count;
     rc_data_file files[24];
     size_t files_count;

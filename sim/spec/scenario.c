@@ -285,9 +285,9 @@ static bool check_layout(rc_reader *reader, const rc_hardware *hardware, const r
 
 static bool find_price(rc_reader *reader, rc_resolution *r, const price_file *given, rc_scenario *s) {
     s->usd_per_gpu_hour = given->usd_per_gpu_hour;
-    s->price_book = given->book;
     if (!given->book || !isnan(given->usd_per_gpu_hour))
         return true;
+    s->price_book = given->book;
     char *file = rc_catalog_find(RC_CATALOG_PRICES, "prices", r->arena);
     cJSON *json = file ? rc_catalog_load(file, r->problems) : NULL;
     rc_price_books books;
@@ -396,20 +396,36 @@ static bool fill(rc_scenario *s, const scenario_file *file, rc_resolution *r, rc
     return good;
 }
 
-static void describe(rc_scenario *s, const scenario_file *file, rc_resolution *r, size_t settings) {
+/* A title that names model and rack would be wrong then. */
+static bool changes_the_rack(const rc_question *question) {
+    static const char *const parts[] = {"model", "hardware", "parallel"};
+    for (size_t i = 0; i < question->settings_count; i++)
+        for (size_t p = 0; p < sizeof parts / sizeof *parts; p++)
+            if (strncmp(question->settings[i], parts[p], strlen(parts[p])) == 0)
+                return true;
+    return false;
+}
+
+static void describe(rc_scenario *s, const scenario_file *file, rc_resolution *r, const rc_question *question) {
     char layout[64];
     s->name = file->name ? file->name : "";
-    s->title = file->title ? file->title
-                           : rc_arena_format(s->arena, "%s on %.0f x %s, %s", s->model.title, s->hardware.count,
-                                             s->hardware.accelerator.title,
-                                             rc_parallel_text(layout, sizeof layout, &s->parallel));
-    if (file->title && settings)
-        s->title = rc_arena_format(s->arena, "%s, %zu setting%s changed", file->title, settings, settings > 1 ? "s" : "");
+    s->title = file->title && !changes_the_rack(question)
+                   ? file->title
+                   : rc_arena_format(s->arena, "%s on %.0f x %s, %s", s->model.title, s->hardware.count,
+                                     s->hardware.accelerator.title,
+                                     rc_parallel_text(layout, sizeof layout, &s->parallel));
+    if (file->title && !changes_the_rack(question) && question->settings_count)
+        s->title = rc_arena_format(s->arena, "%s, %zu setting%s changed", file->title, question->settings_count,
+                                   question->settings_count > 1 ? "s" : "");
     bool moe = false;
+    const rc_hardware *h = &s->hardware;
+    if (strcmp(h->stack.accelerator, h->accelerator.name) != 0)
+        rc_resolution_assume(r, rc_arena_format(s->arena, "stack %s was made for %s: its efficiencies are carried over to %s",
+                                                h->stack.name, h->stack.accelerator, h->accelerator.name));
     for (size_t i = 0; i < s->model.ffns_count; i++)
         moe = moe || s->model.ffns[i].kind == RC_MOE;
     if (moe && s->has_workload && !s->workload.routing_given)
-        assume_number(r, "expert popularity of this traffic: log-normal, sigma %.1f (assumed; 0 to 1.5 is plausible)",
+        assume_number(r, "expert popularity of this traffic: log-normal, sigma %.1f (assumed; 1 to 2 is plausible, 0 is uniform)",
                       s->workload.routing.sigma);
     s->assumptions = rc_arena_take(s->arena, (r->assumptions_count + 1) * sizeof *s->assumptions);
     memcpy(s->assumptions, r->assumptions, r->assumptions_count * sizeof *s->assumptions);
@@ -435,7 +451,7 @@ rc_scenario *rc_scenario_open(const rc_question *question, rc_problems *problems
         good = fill(s, file, &r, &reader, rc_json_get(r.root, "parallel") != NULL) && good;
     }
     if (good)
-        describe(s, file, &r, question->settings_count);
+        describe(s, file, &r, question);
     cJSON_Delete(r.root);
     if (good && rc_problems_count(problems) == 0)
         return s;

@@ -135,6 +135,8 @@ static void write_parts(writer *w, double run, const rc_run_result *r) {
     prepare(w, "insert into breakdown values (?,?,?)");
     for (int i = 0; i < RC_TIME_COUNT; i++) {
         bool link = i == RC_TIME_LINK_INNER || i == RC_TIME_LINK_OUTER;
+        if (link && r->breakdown[i] == 0)
+            continue;
         bind_count(w, run);
         bind_text(w, link ? r->link_names[i - RC_TIME_LINK_INNER].text : names[i]);
         bind_real(w, r->breakdown[i]);

@@ -38,7 +38,10 @@ static void describe_load(const rc_scenario *s, char *text, size_t size) {
         break;
     case RC_ARRIVAL_TRACE: {
         const char *slash = strrchr(a->file, '/');
-        snprintf(text, size, "trace %s, played %.3g x as fast", slash ? slash + 1 : a->file, a->scale);
+        char first[48] = "";
+        if (s->workload.requests > 0)
+            snprintf(first, sizeof first, "first %.0f requests of ", s->workload.requests);
+        snprintf(text, size, "%strace %s, played %.3g x as fast", first, slash ? slash + 1 : a->file, a->scale);
         break;
     }
     default:

@@ -152,7 +152,9 @@ log_lines() {
         verdict "$verb --log has the lines engines print"
     done
     ask fit k3-8xb300 --json
-    tokens=$(jq .kv_capacity_tokens out)
+    # requests of the longest length that fit, each with its KV and its state, times that length
+    tokens=$(jq '.longest_request_tokens as $n | .room_bytes_per_gpu * $n /
+        ($n * .kv_bytes_per_token_per_gpu + .state_slots_per_request * .state_bytes_per_request_per_gpu) | round' out)
     ask fit k3-8xb300 --log
     is "$(sed -n 's/^GPU KV cache size: \(.*\) tokens/\1/p' out | tr -d ,)" "$tokens" tokens
     verdict "fit --log says what fit --json says"

@@ -186,7 +186,7 @@ static const char *read_csv(const char *text, size_t length, size_t *mistakes) {
 
 START_TEST(spreadsheets_write_csv_in_many_ways) {
     size_t mistakes;
-    static const char *const same[] = {"a,b\n1,2\n", "a,b\r\n1,2\r\n", "\xEF\xBB\xBF" "a,b\n1,2", "\"a\",\"b\"\n\"1\",2\n\n",
+    static const char *const same[] = {"a,b\n1,2\n", "a,b\r\n1,2\r\n", ("\xEF\xBB\xBF" "a,b\n1,2"), "\"a\",\"b\"\n\"1\",2\n\n",
                                        "a;b\n1;2\n", "a\tb\n1\t2\n"};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         ck_assert_str_eq(read_csv(same[i], strlen(same[i]), &mistakes), "a|b/1|2/");

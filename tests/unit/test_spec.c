@@ -17,6 +17,13 @@ static rc_problem first_problem(rc_problems *problems, const char *scenario, con
     return *rc_problems_at(problems, 0);
 }
 
+static void write_file(const char *path, const char *text) {
+    FILE *out = fopen(path, "w");
+    ck_assert_ptr_nonnull(out);
+    fputs(text, out);
+    fclose(out);
+}
+
 START_TEST(each_mistake_has_a_place_and_a_kind) {
     static const mistake mistakes[] = {
         {"parallel.tp=0", "parallel.tp", RC_BAD_VALUE},
@@ -66,10 +73,20 @@ START_TEST(all_mistakes_are_listed_at_once) {
 END_TEST
 
 START_TEST(a_mistake_in_a_data_file_names_that_file) {
+    char path[] = "/tmp/rackcast-chip-XXXXXX.json", setting[80];
+    ck_assert_int_ge(mkstemps(path, 5), 0);
+    write_file(path, "{\"schema\":\"rackcast/accelerator/1\",\"name\":\"x\",\"power\":3}");
+    snprintf(setting, sizeof setting, "hardware.accelerator=%s", path);
     rc_problems *problems = rc_problems_new();
-    rc_problem p = first_problem(problems, "k3-8xb300", SETTINGS("hardware.accelerator.power=3"), 1);
-    ck_assert_ptr_nonnull(strstr(p.file, "b300.json"));
+    rc_problem p = first_problem(problems, "k3-8xb300", SETTINGS(setting), 1);
+    ck_assert_str_eq(p.file, path);
+    ck_assert_uint_gt(rc_problems_count(problems), 5); /* all that is missing, and the power without its unit */
     rc_problems_free(problems);
+    problems = rc_problems_new();
+    p = first_problem(problems, "k3-8xb300", SETTINGS("hardware.accelerator.power=3"), 1);
+    ck_assert_str_eq(p.file, "--set");
+    rc_problems_free(problems);
+    unlink(path);
 }
 END_TEST
 
@@ -102,13 +119,6 @@ START_TEST(what_is_not_given_is_taken_from_the_stack_and_said) {
     rc_close(s);
 }
 END_TEST
-
-static void write_file(const char *path, const char *text) {
-    FILE *out = fopen(path, "w");
-    ck_assert_ptr_nonnull(out);
-    fputs(text, out);
-    fclose(out);
-}
 
 START_TEST(includes_merge_below) {
     char folder[] = "/tmp/rackcast-include-XXXXXX", path[64], other[64];
