@@ -29,10 +29,10 @@
 extern "C" {
 #endif
 
-/* ---------------------------------------------------------------------------------------------------------- status */
+/* ---------- status */
 
 /* Every way a call can end: name, exit code of the program, what it means. */
-#define RC_STATUS_LIST(X)                                                                                             \
+#define RC_STATUS_LIST(X)                                                                                              \
     X(RC_OK, 0, "ok")                                                                                                  \
     X(RC_OBJECTIVE_MISSED, 1, "objective missed")                                                                      \
     X(RC_USAGE, 2, "usage")                                                                                            \
@@ -84,7 +84,7 @@ rc_status rc_problems_report(rc_problems *problems, rc_status status, const char
 /* Writes the candidates as "a, b, c" into `text`, with "did you mean" in front where one is near. */
 const char *rc_suggest(char *text, size_t size, const char *word, const char *const *candidates, size_t count);
 
-/* -------------------------------------------------------------------------------------------------------- question */
+/* ---------- question */
 
 /* What to open.  All pointers may be NULL or empty; they are read during rc_open only. */
 typedef struct rc_question {
@@ -103,7 +103,7 @@ const char *rc_scenario_title(const rc_scenario *scenario);
 /* The resolved scenario as JSON text, every file expanded and every setting applied; owned by the scenario. */
 const char *rc_scenario_resolved(const rc_scenario *scenario);
 
-/* ------------------------------------------------------------------------------------------------------------- fit */
+/* ---------- fit */
 
 enum { RC_TEXT_LENGTH = 240, RC_REASONS_MAX = 24, RC_COMPONENTS_MAX = 24, RC_PARTS_MAX = 48 };
 
@@ -113,14 +113,14 @@ typedef struct rc_text {
 
 /* Weights of one kind, over the whole model (once) and on the fullest GPU. */
 typedef struct rc_weight_line {
-    const char *name;       /* "routed_experts" */
-    const char *format;     /* storage format: "mxfp4", "bf16"; "mixed" where tensors differ */
-    double parameters;      /* numbers, scales not counted */
-    double bytes;           /* with scales */
-    double scale_bytes;     /* of which scales of block formats */
-    double active;          /* parameters one token works with (top-k experts only, no embedding rows, no vision) */
-    double bytes_per_gpu;   /* on the fullest GPU */
-    bool loaded;            /* false: in the checkpoint but not loaded for text serving (vision tower, MTP layers) */
+    const char *name;     /* "routed_experts" */
+    const char *format;   /* storage format: "mxfp4", "bf16"; "mixed" where tensors differ */
+    double parameters;    /* numbers, scales not counted */
+    double bytes;         /* with scales */
+    double scale_bytes;   /* of which scales of block formats */
+    double active;        /* parameters one token works with (top-k experts only, no embedding rows, no vision) */
+    double bytes_per_gpu; /* on the fullest GPU */
+    bool loaded;          /* false: in the checkpoint but not loaded for text serving (vision tower, MTP layers) */
 } rc_weight_line;
 
 typedef struct rc_fit_result {
@@ -132,23 +132,23 @@ typedef struct rc_fit_result {
     size_t warnings_count;
     rc_text assumptions[RC_REASONS_MAX]; /* settings taken from the stack, with their value */
     size_t assumptions_count;
-    uint32_t gpus;                      /* tp x dp x pp x replicas */
-    uint32_t smallest_count;            /* smallest whole number of nodes that fits, in GPUs; 0: none up to 4,096 */
-    rc_text smallest_layout;            /* "TP16" */
+    uint32_t gpus;           /* tp x dp x pp x replicas */
+    uint32_t smallest_count; /* smallest whole number of nodes that fits, in GPUs; 0: none up to 4,096 */
+    rc_text smallest_layout; /* "TP16" */
     rc_weight_line components[RC_COMPONENTS_MAX];
     size_t components_count;
     double parameters_total;
-    double parameters_active;           /* per token */
-    double checkpoint_bytes;            /* every tensor, with scales, vision and MTP */
-    double scale_bytes;                 /* of which scales */
-    double weights_bytes_per_gpu;       /* fullest GPU, as this stack lays them out */
-    double weights_bytes_per_gpu_even;  /* had everything been sharded evenly over a replica */
-    double replicated_bytes_per_gpu;    /* of weights_bytes_per_gpu: tensors every rank holds whole */
-    double memory_nameplate_bytes;      /* a GPU's label */
-    double memory_usable_bytes;         /* what the driver shows */
-    double memory_fraction;             /* share of the usable memory the engine takes */
-    double workspace_bytes;             /* activations, libraries and non-framework memory, per GPU */
-    double graphs_bytes;                /* captured graphs, per GPU */
+    double parameters_active;          /* per token */
+    double checkpoint_bytes;           /* every tensor, with scales, vision and MTP */
+    double scale_bytes;                /* of which scales */
+    double weights_bytes_per_gpu;      /* fullest GPU, as this stack lays them out */
+    double weights_bytes_per_gpu_even; /* had everything been sharded evenly over a replica */
+    double replicated_bytes_per_gpu;   /* of weights_bytes_per_gpu: tensors every rank holds whole */
+    double memory_nameplate_bytes;     /* a GPU's label */
+    double memory_usable_bytes;        /* what the driver shows */
+    double memory_fraction;            /* share of the usable memory the engine takes */
+    double workspace_bytes;            /* activations, libraries and non-framework memory, per GPU */
+    double graphs_bytes;               /* captured graphs, per GPU */
     double kv_bytes_per_token_per_gpu;
     double state_bytes_per_request_per_gpu; /* recurrent state of one request (one slot) */
     double state_slots_per_request;         /* how many slots the stack reserves */
@@ -165,11 +165,11 @@ typedef struct rc_fit_result {
 /* Says whether the scenario fits.  Returns RC_OK, or RC_DOES_NOT_FIT with the result filled in and `fits` false. */
 rc_status rc_fit(const rc_scenario *scenario, rc_fit_result *result, rc_problems *problems);
 
-/* --------------------------------------------------------------------------------------------------------- explain */
+/* ---------- explain */
 
 /* One line of a step.  The shares of all parts add up to the step. */
 typedef struct rc_part {
-    const char *family;     /* "experts", "kda", "all-reduce" */
+    const char *family; /* "experts", "kda", "all-reduce" */
     double seconds;
     double bytes;           /* moved on one GPU: memory for kernels, link for collectives */
     double flops;           /* on one GPU, padding included */
@@ -185,23 +185,23 @@ typedef struct rc_part {
 
 typedef struct rc_explain_result {
     bool fits;
-    rc_fit_result fit;      /* reasons where it does not fit */
+    rc_fit_result fit; /* reasons where it does not fit */
     rc_text title;
-    double batch;           /* decoding sequences in a replica */
-    double context;         /* cached tokens of each */
-    double prompt;          /* prompt of the prefill that is explained */
-    double step_s;          /* one decode step */
-    double ceiling_s;       /* each weight once per replica, evenly sharded, at sheet bandwidth; or the sheet's FLOPs */
-    double ceiling_tokens_per_s; /* batch / ceiling_s, one replica */
-    double replication_s;   /* what reading replicated weights on every rank adds to the ceiling */
-    double cache_s;         /* what reading KV and state adds to the ceiling */
-    double weight_bytes;    /* weights a step reads, whole replica, each once, with this traffic's routing */
-    double weight_bytes_uniform; /* the same with uniform routing */
+    double batch;     /* decoding sequences in a replica */
+    double context;   /* cached tokens of each */
+    double prompt;    /* prompt of the prefill that is explained */
+    double step_s;    /* one decode step */
+    double ceiling_s; /* each weight once per replica, evenly sharded, at sheet bandwidth; or the sheet's FLOPs */
+    double ceiling_tokens_per_s;     /* batch / ceiling_s, one replica */
+    double replication_s;            /* what reading replicated weights on every rank adds to the ceiling */
+    double cache_s;                  /* what reading KV and state adds to the ceiling */
+    double weight_bytes;             /* weights a step reads, whole replica, each once, with this traffic's routing */
+    double weight_bytes_uniform;     /* the same with uniform routing */
     double distinct_experts;         /* experts touched in a layer by this traffic */
     double distinct_experts_uniform; /* by uniform routing */
     rc_part parts[RC_PARTS_MAX];
     size_t parts_count;
-    double prefill_s;       /* the prompt alone on an idle rack: TTFT without a queue */
+    double prefill_s;         /* the prompt alone on an idle rack: TTFT without a queue */
     double prefill_ceiling_s; /* its FLOPs at the sheet's dense peak */
     rc_part prefill_parts[RC_PARTS_MAX];
     size_t prefill_parts_count;
@@ -214,7 +214,7 @@ typedef struct rc_explain_result {
 rc_status rc_explain(const rc_scenario *scenario, double batch, double context, double prompt,
                      rc_explain_result *result, rc_problems *problems);
 
-/* ------------------------------------------------------------------------------------------------------------- run */
+/* ---------- run */
 
 /* A distribution over completed requests; NaN where nothing was observed. */
 typedef struct rc_percentiles {
@@ -223,7 +223,7 @@ typedef struct rc_percentiles {
 } rc_percentiles;
 
 /* Names of what a replica's time went into; shares of a run sum to 1. */
-#define RC_BREAKDOWN_LIST(X)                                                                                          \
+#define RC_BREAKDOWN_LIST(X)                                                                                           \
     X(HBM, "hbm")                                                                                                      \
     X(COMPUTE, "compute")                                                                                              \
     X(LINK_INNER, "link.inner")                                                                                        \
@@ -255,17 +255,17 @@ enum { RC_TIMELINE_POINTS = 128 };
 typedef struct rc_timeline {
     double bucket_s;
     size_t count;
-    double waiting[RC_TIMELINE_POINTS];  /* requests */
-    double running[RC_TIMELINE_POINTS];  /* requests */
-    double kv_used[RC_TIMELINE_POINTS];  /* share of the cache */
+    double waiting[RC_TIMELINE_POINTS]; /* requests */
+    double running[RC_TIMELINE_POINTS]; /* requests */
+    double kv_used[RC_TIMELINE_POINTS]; /* share of the cache */
 } rc_timeline;
 
 enum { RC_OBJECTIVES_MAX = 16 };
 typedef struct rc_objective_result {
-    rc_text text;      /* "ttft:2s:p99" */
-    double observed;   /* the metric at that percentile */
+    rc_text text;    /* "ttft:2s:p99" */
+    double observed; /* the metric at that percentile */
     double limit;
-    double pass_rate;  /* share of completed requests within the bare threshold */
+    double pass_rate; /* share of completed requests within the bare threshold */
     bool met;
 } rc_objective_result;
 
@@ -277,38 +277,38 @@ typedef struct rc_run_result {
     double completed, queued, running, lost; /* requests */
     double preemptions;
     double duration_s;
-    double output_tokens, input_tokens;      /* of completed and cut-off requests alike, as produced */
+    double output_tokens, input_tokens; /* of completed and cut-off requests alike, as produced */
     double output_tokens_per_s, input_tokens_per_s, total_tokens_per_s; /* whole rack */
     rc_percentiles ttft_s, tpot_s, itl_s, e2e_s, queue_s;
-    double interactivity_tokens_per_s;       /* 1 / mean TPOT */
-    double concurrency_mean;                 /* requests running, average over time, all replicas */
-    double decode_batch_mean;                /* sequences in a decode step, one replica */
-    double usd_per_gpu_hour, usd_per_hour;   /* 0: no price known */
+    double interactivity_tokens_per_s;     /* 1 / mean TPOT */
+    double concurrency_mean;               /* requests running, average over time, all replicas */
+    double decode_batch_mean;              /* sequences in a decode step, one replica */
+    double usd_per_gpu_hour, usd_per_hour; /* 0: no price known */
     double usd_per_million_output, usd_per_million_input, usd_per_million_total;
     double output_tokens_per_s_per_usd_hour;
-    double breakdown[RC_TIME_COUNT];         /* shares, sum 1 */
-    rc_text link_names[2];                   /* of the two links: "link.nvlink", "link.roce" */
-    double ceiling_output_tokens_per_s;      /* whole rack, at the mean decode batch */
+    double breakdown[RC_TIME_COUNT];    /* shares, sum 1 */
+    rc_text link_names[2];              /* of the two links: "link.nvlink", "link.roce" */
+    double ceiling_output_tokens_per_s; /* whole rack, at the mean decode batch */
     double ceiling_tpot_s;
     rc_range interval_output_tokens_per_s, interval_ttft_s, interval_tpot_s, interval_e2e_s;
-    double interval_share;                   /* half-width as a share */
+    double interval_share; /* half-width as a share */
     const char *interval_provenance;
-    double goodput_per_s;                    /* requests that meet every objective; all completed where none is set */
+    double goodput_per_s; /* requests that meet every objective; all completed where none is set */
     rc_objective_result objectives[RC_OBJECTIVES_MAX];
     size_t objectives_count;
     bool stationary;
-    double queue_growth_per_s;               /* requests; 0 where stationary */
-    double events;                           /* the engine handled */
-    double steps;                            /* of all replicas */
-    double wall_s;                           /* what simulating took */
-    char fingerprint[17];                    /* hash of resolved scenario, data, version and result */
+    double queue_growth_per_s; /* requests; 0 where stationary */
+    double events;             /* the engine handled */
+    double steps;              /* of all replicas */
+    double wall_s;             /* what simulating took */
+    char fingerprint[17];      /* hash of resolved scenario, data, version and result */
     uint64_t seed;
     rc_timeline timeline;
-    rc_request_record *requests;             /* array of requests_count, in order of arrival */
+    rc_request_record *requests; /* array of requests_count, in order of arrival */
     size_t requests_count;
     rc_text assumptions[RC_REASONS_MAX];
     size_t assumptions_count;
-    char *resolved_scenario;                 /* JSON text */
+    char *resolved_scenario; /* JSON text */
 } rc_run_result;
 
 typedef struct rc_run_options {
@@ -320,7 +320,7 @@ rc_status rc_run(const rc_scenario *scenario, const rc_run_options *options, rc_
                  rc_problems *problems);
 void rc_run_result_free(rc_run_result *result);
 
-/* --------------------------------------------------------------------------------------------- compare and the rest */
+/* ---------- compare and the rest */
 
 /* Prints runs side by side, marks the best, and the price at which each would equal the cheapest. */
 typedef enum rc_format { RC_TERMINAL, RC_JSON, RC_MARKDOWN, RC_CSV, RC_LOG } rc_format;
@@ -347,7 +347,7 @@ rc_status rc_import(const char *config_file, const char *name, const char *out_f
 
 /* Describes a trace file: rows, span, rate, lengths, what was skipped; with `out_file`, writes it in our own CSV. */
 rc_status rc_describe_trace(const char *file, const char *time_unit, const char *out_file, FILE *out, rc_format format,
-                   rc_problems *problems);
+                            rc_problems *problems);
 
 /* Lists what there is of a kind: accelerators, fabrics, stacks, models, mixes, traces, scenarios, prices, policies. */
 rc_status rc_list(const char *kind, FILE *out, rc_format format, rc_problems *problems);

@@ -24,7 +24,7 @@ static char *join(rc_arena *arena, const char *path, const char *key) {
     return path[0] ? rc_arena_format(arena, "%s.%s", path, key) : rc_arena_text(arena, key);
 }
 
-/* ------------------------------------------------------------------------------------------------ single values */
+/* ---------- single values */
 
 static bool read_text(const rc_field *field, const cJSON *json, void *target, const char *path, rc_reader *reader) {
     (void)field;
@@ -84,11 +84,12 @@ static bool read_quantity(const rc_field *field, const cJSON *json, void *target
     if (!cJSON_IsString(json) || !rc_quantity_parse(json->valuestring, field->unit, target))
         return rc_complain_value(reader, RC_BAD_UNIT, path, json, example, "not a quantity of the right unit");
     if (field->positive && !(*(double *)target > 0))
-        return rc_complain_value(reader, RC_BAD_VALUE, path, json, "a quantity above 0", "nothing works with none of it");
+        return rc_complain_value(reader, RC_BAD_VALUE, path, json, "a quantity above 0",
+                                 "nothing works with none of it");
     return true;
 }
 
-/* -------------------------------------------------------------------------------------------------------- several */
+/* ---------- several */
 
 static int compare_keys(const void *a, const void *b) {
     return strcmp((*(const cJSON *const *)a)->string, (*(const cJSON *const *)b)->string);
@@ -220,7 +221,7 @@ bool rc_read(const rc_table *table, const cJSON *json, void *target, const char 
     return good;
 }
 
-/* --------------------------------------------------------------------------------------------------------- schema */
+/* ---------- schema */
 
 static void schema_kind(cJSON *schema, const rc_field *field) {
     switch (field->kind) {
@@ -265,7 +266,7 @@ static void schema_kind(cJSON *schema, const rc_field *field) {
 }
 
 static cJSON *field_schema(const rc_field *field) {
-    cJSON *schema = field->kind == RC_FIELD_OBJECT                        ? rc_table_schema(field->table)
+    cJSON *schema = field->kind == RC_FIELD_OBJECT                           ? rc_table_schema(field->table)
                     : field->kind == RC_FIELD_CUSTOM && field->custom_schema ? cJSON_Parse(field->custom_schema)
                                                                              : cJSON_CreateObject();
     schema_kind(schema, field);

@@ -11,7 +11,7 @@
 #include "quantity.h"
 
 typedef struct rc_reader {
-    rc_arena *arena;       /* strings and lists go here */
+    rc_arena *arena; /* strings and lists go here */
     rc_problems *problems;
     /* The file a path lies in, for messages; may be NULL. */
     const char *(*file_of)(const void *context, const char *path);
@@ -55,17 +55,17 @@ typedef struct rc_field {
 struct rc_table {
     const char *title; /* "accelerator" */
     const char *doc;
-    size_t size;       /* of the struct */
+    size_t size; /* of the struct */
     const rc_field *fields;
     size_t count;
 };
 
 /* Defines a table; RC_LOCAL_TABLE one that only its file sees. */
-#define RC_TABLE(variable, type, title_text, doc_text, ...)                                                           \
+#define RC_TABLE(variable, type, title_text, doc_text, ...)                                                            \
     static const rc_field variable##_fields[] = {__VA_ARGS__};                                                         \
     const rc_table variable = {title_text, doc_text, sizeof(type), variable##_fields,                                  \
                                sizeof variable##_fields / sizeof *variable##_fields}
-#define RC_LOCAL_TABLE(variable, type, title_text, doc_text, ...)                                                     \
+#define RC_LOCAL_TABLE(variable, type, title_text, doc_text, ...)                                                      \
     static const rc_field variable##_fields[] = {__VA_ARGS__};                                                         \
     static const rc_table variable = {title_text, doc_text, sizeof(type), variable##_fields,                           \
                                       sizeof variable##_fields / sizeof *variable##_fields}

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------- reading */
+/* ---------- reading */
 
 char *rc_file_read(const char *file, rc_problems *problems) {
     FILE *in = fopen(file, "rb");
@@ -97,7 +97,7 @@ cJSON *rc_json_get(const cJSON *object, const char *key) {
     return cJSON_GetObjectItemCaseSensitive(object, key);
 }
 
-/* ------------------------------------------------------------------------------------------------------- writing */
+/* ---------- writing */
 
 typedef struct writer {
     char *text;
@@ -256,7 +256,7 @@ const char *rc_json_brief(char *text, size_t size, const cJSON *json) {
     return text;
 }
 
-/* ------------------------------------------------------------------------------------------------------- changing */
+/* ---------- changing */
 
 void rc_json_merge(cJSON *base, const cJSON *over) {
     for (const cJSON *member = over->child; member; member = member->next) {

@@ -63,8 +63,7 @@ static char *format_text(rc_arena *arena, const char *format, va_list arguments)
 rc_status rc_problem_add(rc_problems *problems, rc_status status, const char *file, const char *path, long line,
                          const char *found, const char *expected, const char *format, ...) {
     rc_arena *arena = problems->arena;
-    problems->problems =
-        rc_grow(problems->problems, problems->count, &problems->capacity, sizeof *problems->problems);
+    problems->problems = rc_grow(problems->problems, problems->count, &problems->capacity, sizeof *problems->problems);
     va_list arguments;
     va_start(arguments, format);
     problems->problems[problems->count++] = (rc_problem){

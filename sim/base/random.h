@@ -11,8 +11,8 @@
 typedef gsl_rng rc_random;
 
 rc_random *rc_random_new(uint64_t seed, const char *stream);
-void rc_random_free(rc_random *random); /* NULL is fine */
-double rc_random_uniform(rc_random *random);      /* in (0, 1) */
+void rc_random_free(rc_random *random);      /* NULL is fine */
+double rc_random_uniform(rc_random *random); /* in (0, 1) */
 double rc_random_exponential(rc_random *random, double mean);
 double rc_random_gamma(rc_random *random, double mean, double cv); /* cv = standard deviation / mean */
 double rc_random_lognormal(rc_random *random, double median, double sigma);

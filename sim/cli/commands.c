@@ -4,12 +4,14 @@
 
 static rc_scenario *open_scenario(const rc_options *o, size_t word, rc_problems *problems) {
     rc_question question = {.scenario = word < o->words_count ? o->words[word] : NULL,
-                            .settings = (const char *const *)o->settings, .settings_count = o->settings_count};
+                            .settings = (const char *const *)o->settings,
+                            .settings_count = o->settings_count};
     return rc_open(&question, problems);
 }
 
 static rc_status first_status(const rc_problems *problems) {
-    return rc_problems_count(problems) ? rc_problems_at(problems, 0)->status : RC_OK;
+    return rc_problems_count(problems) ? rc_problems_at(problems, 0)->status
+                                       : RC_INTERNAL; /* it failed without a word */
 }
 
 static rc_status run(const rc_options *o, rc_problems *problems) {
@@ -117,28 +119,70 @@ static rc_status schema(const rc_options *o, rc_problems *problems) {
 }
 
 const rc_command rc_commands[] = {
-    {"run", "how fast, how soon, how dear?", "rackcast run SCENARIO [--set PATH=VALUE]...",
-     {"rackcast run k3-8xb300", "rackcast run k3-8xb300-8k1k --set workload.arrival.clients=16 --json"}, 0, 1, run},
-    {"fit", "does it fit, and how many requests?", "rackcast fit [SCENARIO] [--model NAME --on 8xb300 --tp 8]",
-     {"rackcast fit --model kimi-k3 --on 8xb300 --tp 8", "rackcast fit k3-8xmi355x --log"}, 0, 1, fit},
-    {"explain", "why is a step this long?",
+    {"run",
+     "how fast, how soon, how dear?",
+     "rackcast run SCENARIO [--set PATH=VALUE]...",
+     {"rackcast run k3-8xb300", "rackcast run k3-8xb300-8k1k --set workload.arrival.clients=16 --json"},
+     0,
+     1,
+     run},
+    {"fit",
+     "does it fit, and how many requests?",
+     "rackcast fit [SCENARIO] [--model NAME --on 8xb300 --tp 8]",
+     {"rackcast fit --model kimi-k3 --on 8xb300 --tp 8", "rackcast fit k3-8xmi355x --log"},
+     0,
+     1,
+     fit},
+    {"explain",
+     "why is a step this long?",
      "rackcast explain [SCENARIO] [--model NAME --on 8xb300 --tp 8] [--batch N --context N]",
      {"rackcast explain --model kimi-k3 --on 8xb300 --tp 8 --batch 16 --context 8700",
-      "rackcast explain k3-8xb300-8k1k --batch 1"}, 0, 1, explain},
-    {"compare", "which rack?", "rackcast compare SCENARIO SCENARIO...",
-     {"rackcast compare k3-8xmi355x k3-16xb200 k3-8xb300", "rackcast compare k3-8xb300 k3-16xb200 --json"}, 1,
-     RC_WORDS_MAX, compare},
-    {"import", "a Hugging Face config.json", "rackcast import CONFIG.json [--name NAME] [--out MODEL.json]",
-     {"rackcast import config.json", "rackcast import config.json --name my-model --out my-model.json"}, 1, 1, import},
-    {"trace", "what is in this trace?", "rackcast trace FILE.csv [--unit ms] [--out OURS.csv]",
-     {"rackcast trace k3-chat-1000", "rackcast trace k3-chat-1000 --json"}, 1, 1, trace},
-    {"list", "what is there?",
-     "rackcast list [hardware | accelerators | fabrics | stacks | models | mixes | traces | scenarios | prices | policies]",
-     {"rackcast list hardware", "rackcast list scenarios --json"}, 0, 1, list},
-    {"show", "one data file, includes expanded", "rackcast show NAME", {"rackcast show b300", "rackcast show kimi-k3"}, 1,
-     1, show},
-    {"schema", "the JSON Schema of a kind of file",
+      "rackcast explain k3-8xb300-8k1k --batch 1"},
+     0,
+     1,
+     explain},
+    {"compare",
+     "which rack?",
+     "rackcast compare SCENARIO SCENARIO...",
+     {"rackcast compare k3-8xmi355x k3-16xb200 k3-8xb300", "rackcast compare k3-8xb300 k3-16xb200 --json"},
+     1,
+     RC_WORDS_MAX,
+     compare},
+    {"import",
+     "a Hugging Face config.json",
+     "rackcast import CONFIG.json [--name NAME] [--out MODEL.json]",
+     {"rackcast import config.json", "rackcast import config.json --name my-model --out my-model.json"},
+     1,
+     1,
+     import},
+    {"trace",
+     "what is in this trace?",
+     "rackcast trace FILE.csv [--unit ms] [--out OURS.csv]",
+     {"rackcast trace k3-chat-1000", "rackcast trace k3-chat-1000 --json"},
+     1,
+     1,
+     trace},
+    {"list",
+     "what is there?",
+     "rackcast list [hardware | accelerators | fabrics | stacks | models | mixes | traces | scenarios | prices | "
+     "policies]",
+     {"rackcast list hardware", "rackcast list scenarios --json"},
+     0,
+     1,
+     list},
+    {"show",
+     "one data file, includes expanded",
+     "rackcast show NAME",
+     {"rackcast show b300", "rackcast show kimi-k3"},
+     1,
+     1,
+     show},
+    {"schema",
+     "the JSON Schema of a kind of file",
      "rackcast schema [scenario | model | accelerator | fabric | stack | mix | prices]",
-     {"rackcast schema scenario", "rackcast schema accelerator"}, 0, 1, schema},
+     {"rackcast schema scenario", "rackcast schema accelerator"},
+     0,
+     1,
+     schema},
 };
 const size_t rc_commands_count = sizeof rc_commands / sizeof *rc_commands;

@@ -5,8 +5,9 @@
 #include <string.h>
 
 static void print_overview(FILE *out) {
-    fprintf(out, "rackcast %s forecasts what a rack of accelerators does with a large language model.\n\n"
-                 "usage: rackcast VERB [SCENARIO] [options]\n\n",
+    fprintf(out,
+            "rackcast %s forecasts what a rack of accelerators does with a large language model.\n\n"
+            "usage: rackcast VERB [SCENARIO] [options]\n\n",
             RACKCAST_VERSION);
     for (size_t i = 0; i < rc_commands_count; i++)
         fprintf(out, "  %-9s %s\n", rc_commands[i].name, rc_commands[i].question);

@@ -5,17 +5,42 @@
 #include <string.h>
 
 typedef enum option_id {
-    OPTION_SET = 0, OPTION_SEED, OPTION_JSON, OPTION_MARKDOWN, OPTION_CSV, OPTION_LOG, OPTION_MODEL, OPTION_ON,
-    OPTION_STACK, OPTION_FABRIC, OPTION_TP, OPTION_PP, OPTION_EP, OPTION_DP, OPTION_DCP, OPTION_WEIGHTS, OPTION_BATCH,
-    OPTION_CONTEXT, OPTION_PROMPT, OPTION_OUT, OPTION_REQUESTS, OPTION_DB, OPTION_NAME, OPTION_UNIT, OPTION_STEPWISE,
-    OPTION_TIMING, OPTION_HELP, OPTION_COUNT
+    OPTION_SET = 0,
+    OPTION_SEED,
+    OPTION_JSON,
+    OPTION_MARKDOWN,
+    OPTION_CSV,
+    OPTION_LOG,
+    OPTION_MODEL,
+    OPTION_ON,
+    OPTION_STACK,
+    OPTION_FABRIC,
+    OPTION_TP,
+    OPTION_PP,
+    OPTION_EP,
+    OPTION_DP,
+    OPTION_DCP,
+    OPTION_WEIGHTS,
+    OPTION_BATCH,
+    OPTION_CONTEXT,
+    OPTION_PROMPT,
+    OPTION_OUT,
+    OPTION_REQUESTS,
+    OPTION_DB,
+    OPTION_NAME,
+    OPTION_UNIT,
+    OPTION_STEPWISE,
+    OPTION_TIMING,
+    OPTION_HELP,
+    OPTION_COUNT
 } option_id;
 
 /* `verbs`: the verbs that take it, with spaces around each; "" means all. */
 static const struct {
     const char *name, *value, *setting, *verbs, *doc;
 } table[OPTION_COUNT] = {
-    [OPTION_SET] = {"set", "PATH=VALUE", NULL, " run fit explain compare ", "change anything; VALUE is JSON or plain text, null removes"},
+    [OPTION_SET] = {"set", "PATH=VALUE", NULL, " run fit explain compare ",
+                    "change anything; VALUE is JSON or plain text, null removes"},
     [OPTION_SEED] = {"seed", "N", "seed", " run compare ", "seed of all random numbers"},
     [OPTION_JSON] = {"json", NULL, NULL, "", "the answer as JSON in SI units"},
     [OPTION_MARKDOWN] = {"markdown", NULL, NULL, " run fit explain compare ", "tables as Markdown"},
@@ -30,9 +55,11 @@ static const struct {
     [OPTION_EP] = {"ep", "N", "parallel.ep", " run fit explain compare ", "expert parallel"},
     [OPTION_DP] = {"dp", "N", "parallel.dp", " run fit explain compare ", "copies of attention"},
     [OPTION_DCP] = {"dcp", "N", "parallel.dcp", " run fit explain compare ", "decode context parallel"},
-    [OPTION_WEIGHTS] = {"weights", "FORMAT", "weights", " run fit explain compare ", "checkpoint, bf16, fp8, nvfp4, mxfp4 or int4"},
+    [OPTION_WEIGHTS] = {"weights", "FORMAT", "weights", " run fit explain compare ",
+                        "checkpoint, bf16, fp8, nvfp4, mxfp4 or int4"},
     [OPTION_BATCH] = {"batch", "N", NULL, " explain ", "sequences of the step"},
-    [OPTION_CONTEXT] = {"context", "N", NULL, " explain fit ", "cached tokens of each sequence; for fit the longest request"},
+    [OPTION_CONTEXT] = {"context", "N", NULL, " explain fit ",
+                        "cached tokens of each sequence; for fit the longest request"},
     [OPTION_PROMPT] = {"prompt", "N", NULL, " explain ", "tokens of the prompt that is explained"},
     [OPTION_OUT] = {"out", "FILE", NULL, " import trace ", "write the model file, or the trace in our own format"},
     [OPTION_REQUESTS] = {"requests", "FILE", NULL, " run ", "write every request with its times as CSV"},
@@ -105,6 +132,8 @@ static bool apply(rc_options *o, const char *verb, int id, const char *value, in
     bool setting = id == OPTION_SET || table[id].setting;
     if (setting ? (id == OPTION_SET) != (pass == 2) : pass == 2)
         return true;
+    if (value && !*value)
+        return complain(problems, "an empty text", "a value", "an option without its value");
     if (setting)
         return add_setting(o, id == OPTION_SET ? "" : table[id].setting, value, problems);
     switch (id) {
@@ -141,8 +170,8 @@ static bool read_word(rc_options *o, const char *word, int pass, rc_problems *pr
 static bool read_pass(rc_options *o, const char *verb, int count, char **arguments, int pass, rc_problems *problems) {
     struct option list[OPTION_COUNT + 1];
     for (int id = 0; id < OPTION_COUNT; id++)
-        list[id] = (struct option){table[id].name, table[id].value ? required_argument : no_argument, NULL,
-                                   FIRST_CODE + id};
+        list[id] =
+            (struct option){table[id].name, table[id].value ? required_argument : no_argument, NULL, FIRST_CODE + id};
     list[OPTION_COUNT] = (struct option){0};
     optind = 0; /* start afresh */
     opterr = 0;

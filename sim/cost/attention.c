@@ -37,16 +37,18 @@ bool rc_attention_init(rc_attention *a, const rc_mixer *mixer, const rc_scenario
     double value_bytes = rc_number_format_of((rc_format_id)s->engine.kv_format)->bits / 8;
     bool mla = mixer->kind == RC_MLA, fp8 = value_bytes < 2;
     *a = (rc_attention){.context_split = s->parallel.dcp};
-    bool found = mla ? rc_rate_first(s, fp8 ? "mla-decode-fp8" : "mla-decode", "mla-decode", &a->decode) &&
-                           rc_rate_first(s, "mla-prefill", "attention-prefill", &a->prefill)
-                     : rc_rate_first(s, fp8 ? "attention-decode-fp8" : "attention-decode", "attention-decode", &a->decode) &&
-                           rc_rate_first(s, "attention-prefill", "attention-prefill", &a->prefill);
+    bool found =
+        mla ? rc_rate_first(s, fp8 ? "mla-decode-fp8" : "mla-decode", "mla-decode", &a->decode) &&
+                  rc_rate_first(s, "mla-prefill", "attention-prefill", &a->prefill)
+            : rc_rate_first(s, fp8 ? "attention-decode-fp8" : "attention-decode", "attention-decode", &a->decode) &&
+                  rc_rate_first(s, "attention-prefill", "attention-prefill", &a->prefill);
     if (mla)
         init_mla(a, mixer, s->parallel.tp, value_bytes);
     else
         init_gqa(a, mixer, s->parallel.tp, value_bytes);
     if (a->indexed)
-        found = found && rc_rate_first(s, "indexer", "indexer", &a->indexer) && rc_rate_first(s, "elementwise", "elementwise", &a->select);
+        found = found && rc_rate_first(s, "indexer", "indexer", &a->indexer) &&
+                rc_rate_first(s, "elementwise", "elementwise", &a->select);
     return found;
 }
 
@@ -62,8 +64,9 @@ void rc_attention_add_decode(const rc_attention *a, double sequences, const doub
     if (!a->indexed)
         return;
     double scored = context[0] / a->context_split;
-    rc_rate_add(&a->indexer, (rc_work){.bytes = scored * (a->index_bytes + SCORE_BYTES), .flops = scored * a->index_flops},
-                a->count, index_line);
+    rc_rate_add(&a->indexer,
+                (rc_work){.bytes = scored * (a->index_bytes + SCORE_BYTES), .flops = scored * a->index_flops}, a->count,
+                index_line);
     rc_rate_add(&a->select, (rc_work){.bytes = scored * SCORE_BYTES}, a->count, index_line);
 }
 
@@ -76,8 +79,8 @@ void rc_attention_add_prefill(const rc_attention *a, const rc_load *load, rc_ste
     if (!a->indexed)
         return;
     double scored = load->prefill_pairs[0], cached = load->prefill_past + load->prefill_tokens;
-    rc_rate_add(&a->indexer, (rc_work){.bytes = cached * a->index_bytes + scored * SCORE_BYTES,
-                                       .flops = scored * a->index_flops},
+    rc_rate_add(&a->indexer,
+                (rc_work){.bytes = cached * a->index_bytes + scored * SCORE_BYTES, .flops = scored * a->index_flops},
                 a->count, &cost->lines[RC_FAMILY_INDEXER]);
     rc_rate_add(&a->select, (rc_work){.bytes = scored * SCORE_BYTES}, a->count, &cost->lines[RC_FAMILY_INDEXER]);
 }

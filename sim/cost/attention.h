@@ -19,15 +19,15 @@
 
 typedef struct rc_attention {
     rc_family family;
-    double count;              /* layers */
-    int reach;                 /* index of its reach in the load */
-    double context_split;      /* ranks that share a sequence's cache (DCP) */
-    double read_bytes;         /* of the cache, per cached token and layer */
-    double decode_query_bytes; /* per sequence */
-    double decode_flops;       /* per cached token that is looked at */
-    double decode_units;       /* per sequence */
+    double count;                                   /* layers */
+    int reach;                                      /* index of its reach in the load */
+    double context_split;                           /* ranks that share a sequence's cache (DCP) */
+    double read_bytes;                              /* of the cache, per cached token and layer */
+    double decode_query_bytes;                      /* per sequence */
+    double decode_flops;                            /* per cached token that is looked at */
+    double decode_units;                            /* per sequence */
     double prefill_query_bytes, prefill_past_bytes; /* per chunk token, per cached token before the chunk */
-    double prefill_flops;      /* per pair */
+    double prefill_flops;                           /* per pair */
     rc_rate decode, prefill;
     bool indexed;
     double index_bytes, index_flops;
@@ -36,8 +36,8 @@ typedef struct rc_attention {
 
 bool rc_attention_init(rc_attention *attention, const rc_mixer *mixer, const rc_scenario *scenario);
 /* The part that grows with the contexts of decoding sequences; `context` as in rc_load. */
-void rc_attention_add_decode(const rc_attention *attention, double sequences, const double *context,
-                             rc_cost_line *line, rc_cost_line *index_line);
+void rc_attention_add_decode(const rc_attention *attention, double sequences, const double *context, rc_cost_line *line,
+                             rc_cost_line *index_line);
 /* The part of the chunks. */
 void rc_attention_add_prefill(const rc_attention *attention, const rc_load *load, rc_step_cost *cost);
 #endif

@@ -40,8 +40,9 @@ static double cache_bytes(const rc_scenario *s, double batch, double context) {
         double layers = rc_model_mixer_layers(&s->model, i, 0, s->model.layers_total);
         double reach = m->kind == RC_GQA && m->window > 0 ? m->window : m->index_top_k > 0 ? m->index_top_k : INFINITY;
         double copies = m->kind == RC_MLA ? s->parallel.tp / s->parallel.dcp : 1; /* every rank reads the latent */
-        bytes += layers * batch * (copies * fmin(context, reach) * rc_mixer_kv_bytes(m, (rc_format_id)s->engine.kv_format) +
-                                   2 * rc_mixer_state_bytes(m));
+        bytes += layers * batch *
+                 (copies * fmin(context, reach) * rc_mixer_kv_bytes(m, (rc_format_id)s->engine.kv_format) +
+                  2 * rc_mixer_state_bytes(m));
     }
     return bytes;
 }
@@ -97,7 +98,8 @@ double rc_ceiling_prefill_s(const rc_scenario *s, double prompt) {
     rc_arena *arena = rc_arena_new();
     rc_weights *weights = rc_arena_take(arena, sizeof *weights);
     rc_weights_list(&s->model, s->weights_format, weights);
-    double seconds = prompt * seconds_per_token(s, weights), kv_bits = rc_number_format_of((rc_format_id)s->engine.kv_format)->bits;
+    double seconds = prompt * seconds_per_token(s, weights),
+           kv_bits = rc_number_format_of((rc_format_id)s->engine.kv_format)->bits;
     for (size_t i = 0; i < s->model.mixers_count; i++) {
         const rc_mixer *m = &s->model.mixers[i];
         double width = m->kind == RC_GQA ? 2 * m->head_dim : m->nope_dim + m->rope_dim + m->value_dim;

@@ -9,11 +9,11 @@
 #include "scenario.h"
 
 typedef struct rc_ceiling {
-    double seconds;           /* of the step */
-    double replication_s;     /* what weights held whole on every rank add */
-    double cache_s;           /* what reading KV and reading and writing state adds */
-    double weight_bytes;      /* read by the step, whole replica, each once */
-    double weight_bytes_uniform; /* had routing been uniform */
+    double seconds;                    /* of the step */
+    double replication_s;              /* what weights held whole on every rank add */
+    double cache_s;                    /* what reading KV and reading and writing state adds */
+    double weight_bytes;               /* read by the step, whole replica, each once */
+    double weight_bytes_uniform;       /* had routing been uniform */
     double distinct, distinct_uniform; /* experts touched in a layer (the last kind that has experts) */
 } rc_ceiling;
 

@@ -13,7 +13,9 @@ bool rc_group_init(rc_group *group, const rc_hardware *hardware, double ranks) {
     const rc_fabric *fabric = &hardware->fabric;
     const rc_fabric_level *inner = &fabric->levels[0], *outer = fabric->levels_count > 1 ? &fabric->levels[1] : NULL;
     double inside = fmin(ranks, inner->reach);
-    *group = (rc_group){.inner = inside, .outer = ceil(ranks / inside), .algorithms = hardware->stack.collectives,
+    *group = (rc_group){.inner = inside,
+                        .outer = ceil(ranks / inside),
+                        .algorithms = hardware->stack.collectives,
                         .algorithms_count = hardware->stack.collectives_count};
     group->bytes_per_s[0] = out_of_gpu(inner, inside, hardware->per_node);
     group->link_latency_s[0] = inner->latency_s;
@@ -41,9 +43,9 @@ static double cheapest(const rc_group *group, rc_operation operation, int level,
         if (c->operation != (int)operation || c->level != level)
             continue;
         double hops = c->algorithm == RC_RING ? 2 * (ranks - 1) : c->hops;
-        double seconds = c->latency_s + hops * group->link_latency_s[level] +
-                         wire_factor((rc_algorithm)c->algorithm, ranks) * bytes /
-                             (c->efficiency * group->bytes_per_s[level]);
+        double seconds =
+            c->latency_s + hops * group->link_latency_s[level] +
+            wire_factor((rc_algorithm)c->algorithm, ranks) * bytes / (c->efficiency * group->bytes_per_s[level]);
         best = fmin(best, seconds);
     }
     return best;

@@ -15,8 +15,8 @@
 
 /* A group of ranks and what joins them. */
 typedef struct rc_group {
-    double inner, outer;             /* ranks inside a domain; domains */
-    double bytes_per_s[2];           /* out of one GPU, by level */
+    double inner, outer;   /* ranks inside a domain; domains */
+    double bytes_per_s[2]; /* out of one GPU, by level */
     double link_latency_s[2];
     const rc_collective *algorithms; /* the stack's */
     size_t algorithms_count;

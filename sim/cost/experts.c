@@ -20,8 +20,8 @@ static const char *const *kernels_for(rc_format_id format) {
     }
 }
 
-bool rc_experts_init(rc_experts *experts, const rc_ffn *ffn, double hidden, rc_format_id format,
-                     const rc_scenario *s, rc_arena *arena) {
+bool rc_experts_init(rc_experts *experts, const rc_ffn *ffn, double hidden, rc_format_id format, const rc_scenario *s,
+                     rc_arena *arena) {
     *experts = (rc_experts){
         .width = ffn->latent > 0 ? ffn->latent : hidden,
         .inner = ceil(ffn->inner / rc_expert_tp(&s->parallel)),

@@ -10,12 +10,12 @@
 #include "routing.h"
 
 typedef struct rc_experts {
-    double count;           /* layers */
-    double width, inner;    /* h, and n on this rank before padding */
+    double count;        /* layers */
+    double width, inner; /* h, and n on this rank before padding */
     double padded_inner;
     double top_k;
-    double ranks;           /* ranks that share the experts by expert (EP) */
-    double weight_bytes;    /* of one value, scales included */
+    double ranks;        /* ranks that share the experts by expert (EP) */
+    double weight_bytes; /* of one value, scales included */
     rc_popularity popularity;
     rc_rate rate;
 } rc_experts;

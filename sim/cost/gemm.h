@@ -13,9 +13,9 @@ typedef enum rc_gemm_tokens { RC_GEMM_ALL, RC_GEMM_LOGITS, RC_GEMM_DECODE, RC_GE
 typedef struct rc_gemm {
     rc_family family;
     rc_gemm_tokens tokens;
-    double count;          /* layers that have it */
-    double rows, columns;  /* n and k on this rank */
-    double weight_bytes;   /* of n x k, scales included */
+    double count;         /* layers that have it */
+    double rows, columns; /* n and k on this rank */
+    double weight_bytes;  /* of n x k, scales included */
     double activation_bytes;
     rc_rate rate;
 } rc_gemm;

@@ -14,7 +14,7 @@
 /* Where a second went.  LINK_0 and LINK_1 are the inner and the outer level of the fabric. */
 typedef enum rc_where { RC_HBM, RC_COMPUTE, RC_LINK_0, RC_LINK_1, RC_LAUNCH, RC_HOST, RC_WHERE_COUNT } rc_where;
 
-#define RC_FAMILY_LIST(X)                                                                                             \
+#define RC_FAMILY_LIST(X)                                                                                              \
     X(PROJECTIONS, "projections")                                                                                      \
     X(ATTENTION, "attention")                                                                                          \
     X(MLA, "mla")                                                                                                      \

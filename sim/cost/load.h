@@ -11,13 +11,13 @@
 enum { RC_REACHES_MAX = 3 };
 
 typedef struct rc_load {
-    double tokens;                            /* all tokens of the step: one a decoding sequence, plus the chunks */
-    double logits;                            /* sequences that produce a token */
+    double tokens; /* all tokens of the step: one a decoding sequence, plus the chunks */
+    double logits; /* sequences that produce a token */
     double decode_sequences;
-    double decode_context[RC_REACHES_MAX];    /* sum over sequences of min(context, reach) */
+    double decode_context[RC_REACHES_MAX]; /* sum over sequences of min(context, reach) */
     double prefill_tokens, prefill_sequences;
-    double prefill_past;                      /* sum of tokens cached before each chunk */
-    double prefill_pairs[RC_REACHES_MAX];     /* sum over chunk tokens of keys each looks at, at most reach */
+    double prefill_past;                  /* sum of tokens cached before each chunk */
+    double prefill_pairs[RC_REACHES_MAX]; /* sum over chunk tokens of keys each looks at, at most reach */
 } rc_load;
 
 /* Keys that the tokens of one chunk look at: token i of `chunk` sees past + i + 1 keys, at most `reach`. */

@@ -19,7 +19,8 @@ static double layers_in(const rc_model *model, const rc_weight *w, const stage *
     case RC_OWNER_MIXER: return rc_model_mixer_layers(model, w->kind, at->first, at->last);
     case RC_OWNER_FFN: return rc_model_ffn_layers(model, w->kind, at->first, at->last);
     case RC_OWNER_LAYER: return at->last - at->first;
-    case RC_OWNER_FIRST: return at->is_first || (w->active > 0 && at->is_last) ? 1 : 0; /* tied heads lie at both ends */
+    case RC_OWNER_FIRST:
+        return at->is_first || (w->active > 0 && at->is_last) ? 1 : 0; /* tied heads lie at both ends */
     default: return at->is_last ? 1 : 0;
     }
 }
@@ -114,7 +115,7 @@ double rc_longest_request(const rc_scenario *s) {
     return fmin(allowed, rc_length_longest(&s->workload.input) + rc_length_longest(&s->workload.output));
 }
 
-/* -------------------------------------------------------------------------------------------------- smallest that fits */
+/* ---------- smallest that fits */
 
 static bool layout_fits(const rc_scenario *s, const rc_parallel *p, const rc_weights *weights) {
     if (!rc_placement_check(s, p, NULL, NULL))
@@ -146,7 +147,7 @@ static void find_smallest(const rc_scenario *s, const rc_weights *weights, rc_fi
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------ census */
+/* ---------- census */
 
 static void add_component(const rc_scenario *s, const rc_weight *w, rc_fit_result *result) {
     rc_weight_line *line = NULL;
@@ -207,7 +208,7 @@ static void fill_memory(const rc_scenario *s, const rc_memory *memory, rc_fit_re
     r->max_context = kv > 0 ? fmin(floor(fmax(room - state, 0) / kv), s->model.max_context) : s->model.max_context;
 }
 
-/* -------------------------------------------------------------------------------------------------------- the verdict */
+/* ---------- the verdict */
 
 static void explain_refusal(const rc_scenario *s, const rc_memory *memory, rc_fit_result *r) {
     char a[40], b[40], c[40];
@@ -236,11 +237,12 @@ static void warn(const rc_scenario *s, const rc_memory *memory, rc_fit_result *r
     double share = memory->weights_bytes / s->hardware.accelerator.memory_usable_bytes;
     if (share > crowded)
         rc_reason_add(r->warnings, &r->warnings_count,
-                      "weights take %.0f %% of the usable memory; operators leave 15 to 25 %% for the rest", 100 * share);
+                      "weights take %.0f %% of the usable memory; operators leave 15 to 25 %% for the rest",
+                      100 * share);
     bool fp4 = s->model.quantization.routed_experts == RC_MXFP4 || s->model.quantization.routed_experts == RC_NVFP4;
     if (fp4 && s->weights_format == RC_FORMAT_COUNT && isnan(s->hardware.accelerator.peak.fp4_flops_per_s))
-        rc_reason_add(r->warnings, &r->warnings_count, "%s has no FP4 hardware: 4-bit weights are widened in the kernel",
-                      s->hardware.accelerator.title);
+        rc_reason_add(r->warnings, &r->warnings_count,
+                      "%s has no FP4 hardware: 4-bit weights are widened in the kernel", s->hardware.accelerator.title);
 }
 
 rc_status rc_memory_fit(const rc_scenario *s, rc_fit_result *result) {

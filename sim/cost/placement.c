@@ -33,7 +33,8 @@ static void check_mixer(checker *c, const rc_mixer *m, double tp) {
     divide(c, rc_mixer_is_recurrent(m) ? "state heads" : "attention heads", m->heads, "TP", tp);
     if (m->kind == RC_GDN)
         divide(c, "state key heads", m->key_heads, "TP", tp);
-    bool copied = m->kv_heads > 0 && fmod(tp, m->kv_heads) == 0; /* fewer KV heads than ranks: each is held more than once */
+    bool copied =
+        m->kv_heads > 0 && fmod(tp, m->kv_heads) == 0; /* fewer KV heads than ranks: each is held more than once */
     if (m->kind == RC_GQA && !copied)
         divide(c, "KV heads", m->kv_heads, "TP", tp);
 }

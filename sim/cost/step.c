@@ -19,10 +19,11 @@ static void complain(planner *p, const char *found, const char *expected, const 
 
 static void need(planner *p, bool found, const char *kernel) {
     if (!found)
-        complain(p, kernel, "a stack that has this kernel (or a wider one)", "the stack lacks a kernel this model needs");
+        complain(p, kernel, "a stack that has this kernel (or a wider one)",
+                 "the stack lacks a kernel this model needs");
 }
 
-/* ------------------------------------------------------------------------------------------------- dense matrix work */
+/* ---------- dense matrix work */
 
 static rc_family family_of(rc_component component) {
     switch (component) {
@@ -102,13 +103,13 @@ static void plan_gemms(planner *p, const rc_weights *weights) {
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------- other kernels */
+/* ---------- other kernels */
 
 static void add_elementwise(planner *p, const char *kernel, rc_family family, double count, double bytes_per_token) {
     assert(p->plan->elementwise_count < RC_ELEMENTWISE_MAX);
     rc_elementwise *e = &p->plan->elementwise[p->plan->elementwise_count++];
-    *e = (rc_elementwise){.family = family, .count = count, .bytes_per_token = bytes_per_token,
-                          .logits = family == RC_FAMILY_SAMPLING};
+    *e = (rc_elementwise){
+        .family = family, .count = count, .bytes_per_token = bytes_per_token, .logits = family == RC_FAMILY_SAMPLING};
     need(p, rc_rate_first(p->scenario, kernel, "elementwise", &e->rate), kernel);
 }
 
@@ -135,13 +136,14 @@ static void plan_mixer(planner *p, size_t index) {
         return;
     }
     rc_attention *attention = &p->plan->attentions[p->plan->attentions_count++];
-    need(p, rc_attention_init(attention, m, p->scenario), m->kind == RC_MLA ? "mla-decode, mla-prefill"
-                                                                           : "attention-decode, attention-prefill");
+    need(p, rc_attention_init(attention, m, p->scenario),
+         m->kind == RC_MLA ? "mla-decode, mla-prefill" : "attention-decode, attention-prefill");
     double reach = m->kind == RC_GQA ? m->window : m->index_top_k;
     attention->reach = reach_of(p->plan, reach > 0 ? reach : INFINITY);
     attention->count = count;
     if (m->kind == RC_MLA) /* norms of the two latents; concatenation and writing of the cache */
-        add_elementwise(p, "elementwise", RC_FAMILY_MLA, 2 * count, STREAM_BYTES * (m->q_rank + m->kv_rank + m->rope_dim) / 2);
+        add_elementwise(p, "elementwise", RC_FAMILY_MLA, 2 * count,
+                        STREAM_BYTES * (m->q_rank + m->kv_rank + m->rope_dim) / 2);
     else /* rotation and writing of the cache */
         add_elementwise(p, "elementwise", RC_FAMILY_ATTENTION, count,
                         STREAM_BYTES * (ceil(m->heads / tp) + 2 * ceil(m->kv_heads / tp)) * m->head_dim);
@@ -175,7 +177,7 @@ static void plan_residual(planner *p) {
         add_elementwise(p, "elementwise", RC_FAMILY_ELEMENTWISE, 2 * layers, 3 * vector);
     } else
         add_elementwise(p, "elementwise", RC_FAMILY_ELEMENTWISE, 2 * layers, 4 * vector); /* add and norm, fused */
-    add_elementwise(p, "elementwise", RC_FAMILY_ELEMENTWISE, 2, 2 * vector); /* embedding, final norm */
+    add_elementwise(p, "elementwise", RC_FAMILY_ELEMENTWISE, 2, 2 * vector);              /* embedding, final norm */
     add_elementwise(p, "sampling", RC_FAMILY_SAMPLING, 1, 4 * model->vocab);
 }
 
@@ -206,12 +208,13 @@ static void plan_messages(planner *p) {
         plan->context_exchanges += 2 * rc_model_mixer_layers(&s->model, i, 0, s->model.layers_total);
         plan->context_bytes = ceil(m->heads / parallel->tp) * parallel->dcp * values * 2 / 2; /* BF16, half each way */
     }
-    plan->all_reduces = parallel->tp > 1 ? s->model.layers_total + (s->model.layers_total - (parallel->dp > 1 ? moe : 0)) : 0;
+    plan->all_reduces =
+        parallel->tp > 1 ? s->model.layers_total + (s->model.layers_total - (parallel->dp > 1 ? moe : 0)) : 0;
     plan->all_to_alls = parallel->dp > 1 ? 2 * moe : 0;
     plan->hand_offs = parallel->pp - 1;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ whole */
+/* ---------- whole */
 
 static rc_provenance worse(rc_provenance a, rc_provenance b) {
     return a > b ? a : b;
@@ -243,8 +246,8 @@ rc_step_plan *rc_step_plan_new(const rc_scenario *s, rc_arena *arena, rc_problem
     rc_weights *weights = rc_arena_take(arena, sizeof *weights);
     rc_weights_list(&s->model, s->weights_format, weights);
     assert(s->model.mixers_count <= RC_MIXERS_MAX && s->model.ffns_count <= RC_FFNS_MAX);
-    rc_format_id experts = s->weights_format != RC_FORMAT_COUNT ? s->weights_format
-                                                                : (rc_format_id)s->model.quantization.routed_experts;
+    rc_format_id experts =
+        s->weights_format != RC_FORMAT_COUNT ? s->weights_format : (rc_format_id)s->model.quantization.routed_experts;
     const rc_stack_step *step = &s->hardware.stack.step;
     plan->dp = s->parallel.dp;
     plan->host_s = step->host_s;
@@ -270,7 +273,8 @@ static rc_load rank_load(const rc_load *load, double dp) {
     rc_load share = *load;
     if (dp <= 1)
         return share;
-    double prompts = fmax(fmin(dp, load->prefill_sequences), 1); /* ranks that work on prompts: one prompt is not split */
+    double prompts =
+        fmax(fmin(dp, load->prefill_sequences), 1); /* ranks that work on prompts: one prompt is not split */
     share.decode_sequences = ceil(load->decode_sequences / dp);
     share.prefill_tokens = ceil(load->prefill_tokens / prompts);
     share.prefill_sequences = ceil(load->prefill_sequences / prompts);

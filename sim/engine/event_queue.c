@@ -126,8 +126,8 @@ rc_event_handle rc_event_queue_schedule(rc_event_queue *queue, rc_time time, uin
     s->event = event;
     s->generation++;
     queue->heap = rc_grow(queue->heap, queue->pending, &queue->heap_capacity, sizeof *queue->heap);
-    event_key key = (event_key)time << (PRIORITY_BITS + SEQUENCE_BITS) | (event_key)priority << SEQUENCE_BITS |
-                    queue->sequence++;
+    event_key key =
+        (event_key)time << (PRIORITY_BITS + SEQUENCE_BITS) | (event_key)priority << SEQUENCE_BITS | queue->sequence++;
     sift_up(queue, queue->pending++, (entry){key, taken});
     return (rc_event_handle)s->generation << 32 | taken;
 }

@@ -43,7 +43,7 @@ uint64_t rc_event_queue_handled(const rc_event_queue *queue); /* events popped s
 /* `priority` 0 to 255; time >= now. */
 rc_event_handle rc_event_queue_schedule(rc_event_queue *queue, rc_time time, uint8_t priority, rc_event event);
 bool rc_event_queue_cancel(rc_event_queue *queue, rc_event_handle handle); /* false: no longer pending */
-bool rc_event_queue_peek(const rc_event_queue *queue, rc_time *time);     /* false: nothing pending */
+bool rc_event_queue_peek(const rc_event_queue *queue, rc_time *time);      /* false: nothing pending */
 /* Takes the next event and moves the clock to its time; false: nothing pending. */
 bool rc_event_queue_pop(rc_event_queue *queue, rc_event *event);
 #endif

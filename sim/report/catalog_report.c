@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------- list */
+/* ---------- list */
 
 static const struct {
     const char *plural, *schema;
@@ -120,7 +120,7 @@ rc_status rc_list(const char *wanted, FILE *out, rc_format format, rc_problems *
     return rc_problems_status(problems);
 }
 
-/* ------------------------------------------------------------------------------------------------------ show, schema */
+/* ---------- show, schema */
 
 static void complain_unknown(const char *name, rc_arena *arena, rc_problems *problems) {
     const char **all = NULL;
@@ -135,9 +135,31 @@ static void complain_unknown(const char *name, rc_arena *arena, rc_problems *pro
     }
     const char *meant = rc_did_you_mean(name, all, count);
     char expected[200];
-    snprintf(expected, sizeof expected, meant ? "did you mean \"%s\"?" : "a name from `rackcast list`%s", meant ? meant : "");
+    snprintf(expected, sizeof expected, meant ? "did you mean \"%s\"?" : "a name from `rackcast list`%s",
+             meant ? meant : "");
     rc_problem_add(problems, RC_UNKNOWN_NAME, "", "", 0, name, expected, "nothing of this name");
     free(all);
+}
+
+/* A price book by its name, or NULL. */
+static cJSON *find_book(const char *name, rc_arena *arena) {
+    rc_problems *ignored = rc_problems_new();
+    char *file = rc_catalog_find(RC_CATALOG_PRICES, "prices", arena);
+    cJSON *json = file ? rc_catalog_load(file, ignored) : NULL;
+    cJSON *book = json ? cJSON_DetachItemFromObjectCaseSensitive(rc_json_get(json, "books"), name) : NULL;
+    cJSON_Delete(json);
+    rc_problems_free(ignored);
+    return book;
+}
+
+static cJSON *find_policy(const char *name) {
+    const rc_policy *policy = rc_policy_find(name);
+    cJSON *json = policy ? cJSON_CreateObject() : NULL;
+    if (policy) {
+        rc_json_add_text(json, "name", policy->name);
+        rc_json_add_text(json, "title", policy->doc);
+    }
+    return json;
 }
 
 rc_status rc_show(const char *name, FILE *out, rc_format format, rc_problems *problems) {
@@ -146,7 +168,12 @@ rc_status rc_show(const char *name, FILE *out, rc_format format, rc_problems *pr
     char *file = NULL;
     for (size_t i = 0; i < KINDS && !file; i++)
         file = rc_catalog_find(kinds[i].kind, name, arena);
-    if (!file)
+    cJSON *other = file ? NULL : find_book(name, arena);
+    if (!file && !other)
+        other = find_policy(name);
+    if (other)
+        rc_json_print(out, other);
+    else if (!file)
         complain_unknown(name, arena, problems);
     else if (rc_text_ends(file, ".csv")) {
         char *text = rc_file_read(file, problems);

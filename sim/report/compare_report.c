@@ -14,21 +14,51 @@ typedef struct row {
     int better;   /* 1: more, -1: less, 0: neither */
 } row;
 
-static double output_of(const rc_run_result *r) { return r->output_tokens_per_s; }
-static double output_per_gpu_of(const rc_run_result *r) { return r->output_tokens_per_s / r->gpus; }
-static double total_of(const rc_run_result *r) { return r->total_tokens_per_s; }
-static double ttft_p50_of(const rc_run_result *r) { return r->ttft_s.p50; }
-static double ttft_p99_of(const rc_run_result *r) { return r->ttft_s.p99; }
-static double tpot_p50_of(const rc_run_result *r) { return r->tpot_s.p50; }
-static double tpot_p99_of(const rc_run_result *r) { return r->tpot_s.p99; }
-static double e2e_p50_of(const rc_run_result *r) { return r->e2e_s.p50; }
-static double price_of(const rc_run_result *r) { return r->usd_per_hour; }
-static double usd_output_of(const rc_run_result *r) { return r->usd_per_million_output; }
-static double per_usd_of(const rc_run_result *r) { return r->output_tokens_per_s_per_usd_hour; }
-static double ceiling_of(const rc_run_result *r) { return r->ceiling_output_tokens_per_s; }
-static double weights_of(const rc_run_result *r) { return r->fit.weights_bytes_per_gpu; }
-static double room_of(const rc_run_result *r) { return r->fit.kv_capacity_tokens; }
-static double goodput_of(const rc_run_result *r) { return r->goodput_per_s; }
+static double output_of(const rc_run_result *r) {
+    return r->output_tokens_per_s;
+}
+static double output_per_gpu_of(const rc_run_result *r) {
+    return r->output_tokens_per_s / r->gpus;
+}
+static double total_of(const rc_run_result *r) {
+    return r->total_tokens_per_s;
+}
+static double ttft_p50_of(const rc_run_result *r) {
+    return r->ttft_s.p50;
+}
+static double ttft_p99_of(const rc_run_result *r) {
+    return r->ttft_s.p99;
+}
+static double tpot_p50_of(const rc_run_result *r) {
+    return r->tpot_s.p50;
+}
+static double tpot_p99_of(const rc_run_result *r) {
+    return r->tpot_s.p99;
+}
+static double e2e_p50_of(const rc_run_result *r) {
+    return r->e2e_s.p50;
+}
+static double price_of(const rc_run_result *r) {
+    return r->usd_per_hour;
+}
+static double usd_output_of(const rc_run_result *r) {
+    return r->usd_per_million_output;
+}
+static double per_usd_of(const rc_run_result *r) {
+    return r->output_tokens_per_s_per_usd_hour;
+}
+static double ceiling_of(const rc_run_result *r) {
+    return r->ceiling_output_tokens_per_s;
+}
+static double weights_of(const rc_run_result *r) {
+    return r->fit.weights_bytes_per_gpu;
+}
+static double room_of(const rc_run_result *r) {
+    return r->fit.kv_capacity_tokens;
+}
+static double goodput_of(const rc_run_result *r) {
+    return r->goodput_per_s;
+}
 
 static const row rows[] = {
     {"output tokens/s", "output_tokens_per_s", output_of, RC_UNIT_COUNT, 1},
@@ -54,7 +84,7 @@ static size_t best_of(const row *line, const rc_run_result *results, size_t coun
     for (size_t i = 0; i < count && line->better; i++) {
         double value = results[i].fits ? line->value(&results[i]) : NAN;
         bool better = !isnan(value) && (best == count || (line->better > 0 ? value > line->value(&results[best])
-                                                                            : value < line->value(&results[best])));
+                                                                           : value < line->value(&results[best])));
         if (better)
             best = i;
     }
@@ -168,7 +198,9 @@ rc_status rc_print_compare(FILE *out, const rc_run_result *results, size_t count
         return RC_OK;
     }
     print_table(out, results, count, format);
-    fprintf(out, "\n* best of its row.  Break-even: the price at which a rack's output token costs what the cheapest's does.\n");
+    fprintf(
+        out,
+        "\n* best of its row.  Break-even: the price at which a rack's output token costs what the cheapest's does.\n");
     for (size_t i = 0; i < count; i++) {
         const rc_run_result *r = &results[i];
         char a[40], b[40];

@@ -54,8 +54,8 @@ static void print_parts(FILE *out, const char *heading, const rc_part *parts, si
                         rc_format format) {
     rc_text_table *t = rc_text_table_new(9);
     char a[40], b[40], c[40];
-    const char *const header[] = {heading, "time", "share", "bytes a GPU", "FLOP a GPU", "memory", "compute",
-                                  "other", "parameters"};
+    const char *const header[] = {heading,  "time",    "share", "bytes a GPU", "FLOP a GPU",
+                                  "memory", "compute", "other", "parameters"};
     for (size_t i = 0; i < 9; i++)
         rc_text_table_cell(t, i, "%s", header[i]);
     for (size_t i = 0; i < count; i++) {
@@ -100,8 +100,8 @@ static void print_ceiling(FILE *out, const rc_explain_result *r) {
 static void print_csv_parts(FILE *out, const char *phase, const rc_part *parts, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const rc_part *p = &parts[i];
-        const double values[] = {p->seconds, p->bytes, p->flops, p->hbm_s, p->compute_s, p->launch_s, p->link_s,
-                                 p->host_s, p->launches};
+        const double values[] = {p->seconds,  p->bytes,  p->flops,  p->hbm_s,   p->compute_s,
+                                 p->launch_s, p->link_s, p->host_s, p->launches};
         fprintf(out, "%s,%s", phase, p->family);
         for (size_t v = 0; v < sizeof values / sizeof *values; v++)
             rc_print_csv_number(out, values[v]);

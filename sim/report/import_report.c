@@ -29,8 +29,13 @@ static char *name_from(const char *file, rc_arena *arena) {
 
 static void census_json(cJSON *answer, const rc_fit_result *fit) {
     cJSON *census = rc_json_add_object(answer, "census"), *whole = rc_fit_json(fit);
-    static const char *const keys[] = {"parameters_total", "parameters_active", "checkpoint_bytes", "scale_bytes",
-                                       "kv_bytes_per_token_total", "state_bytes_per_request_total", "weights",
+    static const char *const keys[] = {"parameters_total",
+                                       "parameters_active",
+                                       "checkpoint_bytes",
+                                       "scale_bytes",
+                                       "kv_bytes_per_token_total",
+                                       "state_bytes_per_request_total",
+                                       "weights",
                                        "components"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         cJSON_AddItemToObject(census, keys[i], cJSON_DetachItemFromObjectCaseSensitive(whole, keys[i]));
@@ -43,8 +48,8 @@ static void print_census(FILE *out, const rc_model *model, const rc_fit_result *
             model->layers_total, rc_count_text(a, sizeof a, fit->parameters_total),
             rc_count_text(b, sizeof b, fit->parameters_active), rc_count_text(c, sizeof c, fit->checkpoint_bytes));
     for (size_t i = 0; i < model->mixers_count; i++)
-        fprintf(out, "  %3.0f layers mix tokens with %s\n",
-                rc_model_mixer_layers(model, i, 0, model->layers_total), model->mixers[i].name);
+        fprintf(out, "  %3.0f layers mix tokens with %s\n", rc_model_mixer_layers(model, i, 0, model->layers_total),
+                model->mixers[i].name);
     for (size_t i = 0; i < model->ffns_count; i++)
         fprintf(out, "  %3.0f layers have a %s network\n", rc_model_ffn_layers(model, i, 0, model->layers_total),
                 model->ffns[i].name);

@@ -18,7 +18,7 @@ static bool has_part(const rc_run_result *r, int part) {
     return r->breakdown[part] > 0 || (part != RC_TIME_LINK_INNER && part != RC_TIME_LINK_OUTER);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- JSON */
+/* ---------- JSON */
 
 static void throughput_json(cJSON *object, const rc_run_result *r, double divisor) {
     rc_json_add_number(object, "output_tokens_per_s", r->output_tokens_per_s / divisor);
@@ -128,7 +128,7 @@ static cJSON *run_json(const rc_run_result *r, bool timing) {
     return a;
 }
 
-/* ------------------------------------------------------------------------------------------------------ for a screen */
+/* ---------- for a screen */
 
 static void latency_row(rc_text_table *t, const char *name, const rc_percentiles *p) {
     const double values[] = {p->mean, p->p50, p->p90, p->p95, p->p99};
@@ -247,10 +247,25 @@ static void print_csv(FILE *out, const rc_run_result *r) {
     fprintf(out, "title,hardware,stack,completed,duration_s,output_tokens_per_s,input_tokens_per_s,total_tokens_per_s,"
                  "ttft_mean_s,ttft_p50_s,ttft_p90_s,ttft_p95_s,ttft_p99_s,tpot_mean_s,tpot_p50_s,tpot_p90_s,tpot_p95_s,"
                  "tpot_p99_s,e2e_p50_s,e2e_p99_s,usd_per_hour,usd_per_million_output,stationary,fingerprint\n");
-    const double values[] = {r->completed, r->duration_s, r->output_tokens_per_s, r->input_tokens_per_s,
-                             r->total_tokens_per_s, r->ttft_s.mean, r->ttft_s.p50, r->ttft_s.p90, r->ttft_s.p95,
-                             r->ttft_s.p99, r->tpot_s.mean, r->tpot_s.p50, r->tpot_s.p90, r->tpot_s.p95, r->tpot_s.p99,
-                             r->e2e_s.p50, r->e2e_s.p99, r->usd_per_hour, r->usd_per_million_output};
+    const double values[] = {r->completed,
+                             r->duration_s,
+                             r->output_tokens_per_s,
+                             r->input_tokens_per_s,
+                             r->total_tokens_per_s,
+                             r->ttft_s.mean,
+                             r->ttft_s.p50,
+                             r->ttft_s.p90,
+                             r->ttft_s.p95,
+                             r->ttft_s.p99,
+                             r->tpot_s.mean,
+                             r->tpot_s.p50,
+                             r->tpot_s.p90,
+                             r->tpot_s.p95,
+                             r->tpot_s.p99,
+                             r->e2e_s.p50,
+                             r->e2e_s.p99,
+                             r->usd_per_hour,
+                             r->usd_per_million_output};
     const char *const texts[] = {r->title.text, r->hardware.text, r->stack.text};
     for (size_t i = 0; i < 3; i++) {
         fputs(i ? "," : "", out);

@@ -20,7 +20,7 @@ void rc_print_csv_number(FILE *out, double value);
 
 rc_text_table *rc_text_table_new(size_t columns);
 void rc_text_table_cell(rc_text_table *table, size_t column, const char *format, ...)
-    __attribute__((format(printf, 3, 4))); /* in the last row */
+    __attribute__((format(printf, 3, 4)));    /* in the last row */
 void rc_text_table_row(rc_text_table *table); /* begins the next row */
 /* Prints and frees. */
 void rc_text_table_print(rc_text_table *table, FILE *out, rc_format format);

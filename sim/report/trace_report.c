@@ -16,9 +16,12 @@ static rc_percentiles length_percentiles(const rc_trace *trace, bool output) {
     for (size_t i = 0; i < trace->count; i++)
         sum += values[i] = output ? trace->rows[i].output_tokens : trace->rows[i].input_tokens;
     gsl_sort(values, 1, trace->count);
-    rc_percentiles p = {sum / (double)trace->count, rc_sorted_quantile(values, trace->count, 0.5),
-                        rc_sorted_quantile(values, trace->count, 0.9), rc_sorted_quantile(values, trace->count, 0.95),
-                        rc_sorted_quantile(values, trace->count, 0.99), (double)trace->count};
+    rc_percentiles p = {sum / (double)trace->count,
+                        rc_sorted_quantile(values, trace->count, 0.5),
+                        rc_sorted_quantile(values, trace->count, 0.9),
+                        rc_sorted_quantile(values, trace->count, 0.95),
+                        rc_sorted_quantile(values, trace->count, 0.99),
+                        (double)trace->count};
     free(values);
     return p;
 }
@@ -81,7 +84,8 @@ rc_status rc_describe_trace(const char *file, const char *time_unit, const char 
                             rc_problems *problems) {
     static const char *const units[] = {"s", "ms", "us", "ns"};
     if (time_unit && !is_one_of(time_unit, units, 4))
-        return rc_problem_add(problems, RC_BAD_UNIT, "", "--unit", 0, time_unit, "s, ms, us or ns", "not a unit of time");
+        return rc_problem_add(problems, RC_BAD_UNIT, "", "--unit", 0, time_unit, "s, ms, us or ns",
+                              "not a unit of time");
     rc_arena *arena = rc_arena_new();
     char *found = rc_catalog_find(RC_CATALOG_TRACE, file, arena);
     bool is_file = found || access(file, F_OK) == 0;

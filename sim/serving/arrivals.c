@@ -28,15 +28,15 @@ static uint32_t draw_length(rc_random *random, const rc_length *length) {
         double drawn = round(rc_random_lognormal(random, length->median, length->sigma));
         return (uint32_t)fmax(1, fmin(drawn, fmin(length->max, longest)));
     }
-    case RC_LENGTH_EMPIRICAL:
-        return (uint32_t)length->values[rc_random_between(random, 0, length->values_count - 1)];
+    case RC_LENGTH_EMPIRICAL: return (uint32_t)length->values[rc_random_between(random, 0, length->values_count - 1)];
     default: return (uint32_t)length->low;
     }
 }
 
 static bool next_row(rc_arrivals *a, rc_asked *asked) {
     const rc_arrival *arrival = &a->workload->arrival;
-    double from = arrival->window_count ? arrival->window[0] : 0, to = arrival->window_count ? arrival->window[1] : INFINITY;
+    double from = arrival->window_count ? arrival->window[0] : 0,
+           to = arrival->window_count ? arrival->window[1] : INFINITY;
     for (; a->next_row < a->trace.count; a->next_row++) {
         const rc_trace_row *row = &a->trace.rows[a->next_row];
         double seconds = (double)row->arrival_ns / 1e9;

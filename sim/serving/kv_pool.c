@@ -3,7 +3,10 @@
 #include <assert.h>
 
 void rc_kv_pool_init(rc_kv_pool *pool, uint64_t blocks, uint32_t block_tokens, uint64_t state_blocks, rc_arena *arena) {
-    *pool = (rc_kv_pool){.total = blocks, .free = blocks, .block_tokens = block_tokens, .state_blocks = state_blocks,
+    *pool = (rc_kv_pool){.total = blocks,
+                         .free = blocks,
+                         .block_tokens = block_tokens,
+                         .state_blocks = state_blocks,
                          .residues = rc_arena_take(arena, block_tokens * sizeof(uint64_t))};
 }
 

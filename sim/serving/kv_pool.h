@@ -15,8 +15,8 @@
 typedef struct rc_kv_pool {
     uint64_t total, free;
     uint32_t block_tokens;
-    uint64_t state_blocks;  /* of a request */
-    uint64_t *residues;     /* decoding sequences by (cached - step) mod block_tokens */
+    uint64_t state_blocks; /* of a request */
+    uint64_t *residues;    /* decoding sequences by (cached - step) mod block_tokens */
     uint64_t decoding;
 } rc_kv_pool;
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ----------------------------------------------------------------------------------------------------- percentiles */
+/* ---------- percentiles */
 
 static double seconds_between(rc_time from, rc_time to) {
     return to == RC_NEVER || from == RC_NEVER ? NAN : rc_seconds_of(to - from);
@@ -55,12 +55,15 @@ static rc_percentiles percentiles_of(const double *sorted, size_t count) {
 }
 
 static rc_percentiles histogram_percentiles(const rc_histogram *h) {
-    return (rc_percentiles){.mean = rc_histogram_mean(h), .p50 = rc_histogram_quantile(h, 0.5),
-                            .p90 = rc_histogram_quantile(h, 0.9), .p95 = rc_histogram_quantile(h, 0.95),
-                            .p99 = rc_histogram_quantile(h, 0.99), .count = h->count};
+    return (rc_percentiles){.mean = rc_histogram_mean(h),
+                            .p50 = rc_histogram_quantile(h, 0.5),
+                            .p90 = rc_histogram_quantile(h, 0.9),
+                            .p95 = rc_histogram_quantile(h, 0.95),
+                            .p99 = rc_histogram_quantile(h, 0.99),
+                            .count = h->count};
 }
 
-/* ------------------------------------------------------------------------------------------------------- objectives */
+/* ---------- objectives */
 
 static double objective_value(const rc_objective *o, const rc_request *r) {
     switch (o->metric) {
@@ -72,8 +75,8 @@ static double objective_value(const rc_objective *o, const rc_request *r) {
 
 static void judge(const rc_metrics *m, const rc_objective *o, const rc_request *requests, size_t count, double *values,
                   rc_objective_result *result) {
-    static const metric_of metrics[] = {[RC_METRIC_TTFT] = ttft_of, [RC_METRIC_TPOT] = tpot_of,
-                                        [RC_METRIC_ITL] = tpot_of, [RC_METRIC_E2E] = e2e_of};
+    static const metric_of metrics[] = {
+        [RC_METRIC_TTFT] = ttft_of, [RC_METRIC_TPOT] = tpot_of, [RC_METRIC_ITL] = tpot_of, [RC_METRIC_E2E] = e2e_of};
     size_t found = collect(metrics[o->metric], requests, count, values), passed = 0;
     for (size_t i = 0; i < found; i++)
         passed += values[i] <= o->limit_s;
@@ -97,7 +100,7 @@ static double good_requests(const rc_scenario *s, const rc_request *requests, si
     return good;
 }
 
-/* ----------------------------------------------------------------------------------------------------- stationarity */
+/* ---------- stationarity */
 
 /* How many requests wait at each of some times: those that came less those that were admitted. */
 static void sample_queue(const rc_request *requests, size_t count, const double *times, size_t samples, double *queue) {
@@ -138,18 +141,21 @@ static void judge_queue(const rc_scenario *s, const rc_request *requests, size_t
     r->queue_growth_per_s = r->stationary ? 0 : c1;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- whole */
+/* ---------- whole */
 
 static void fill_records(const rc_request *requests, size_t count, rc_run_result *result) {
     result->requests = rc_allocate(count * sizeof *result->requests);
     result->requests_count = count;
     for (size_t i = 0; i < count; i++) {
         const rc_request *r = &requests[i];
-        result->requests[i] = (rc_request_record){
-            .input_tokens = r->input_tokens, .output_tokens = r->output_tokens,
-            .arrival_s = rc_seconds_of(r->arrival), .admitted_s = seconds_between(0, r->admitted),
-            .first_token_s = seconds_between(0, r->first_token), .finish_s = seconds_between(0, r->finish),
-            .preemptions = r->preemptions, .replica = r->replica};
+        result->requests[i] = (rc_request_record){.input_tokens = r->input_tokens,
+                                                  .output_tokens = r->output_tokens,
+                                                  .arrival_s = rc_seconds_of(r->arrival),
+                                                  .admitted_s = seconds_between(0, r->admitted),
+                                                  .first_token_s = seconds_between(0, r->first_token),
+                                                  .finish_s = seconds_between(0, r->finish),
+                                                  .preemptions = r->preemptions,
+                                                  .replica = r->replica};
     }
 }
 
@@ -169,8 +175,8 @@ static void fill_latencies(const rc_metrics *m, const rc_scenario *s, const rc_r
 
 static void fill_breakdown(const rc_metrics *m, double available_s, double *breakdown) {
     static const rc_breakdown of[RC_WHERE_COUNT] = {
-        [RC_HBM] = RC_TIME_HBM, [RC_COMPUTE] = RC_TIME_COMPUTE, [RC_LINK_0] = RC_TIME_LINK_INNER,
-        [RC_LINK_1] = RC_TIME_LINK_OUTER, [RC_LAUNCH] = RC_TIME_LAUNCH, [RC_HOST] = RC_TIME_HOST};
+        [RC_HBM] = RC_TIME_HBM,           [RC_COMPUTE] = RC_TIME_COMPUTE, [RC_LINK_0] = RC_TIME_LINK_INNER,
+        [RC_LINK_1] = RC_TIME_LINK_OUTER, [RC_LAUNCH] = RC_TIME_LAUNCH,   [RC_HOST] = RC_TIME_HOST};
     double busy = 0;
     for (int where = 0; where < RC_WHERE_COUNT; where++)
         busy += m->where_s[where];

@@ -20,6 +20,6 @@ typedef struct rc_metrics {
 } rc_metrics;
 
 /* Fills what follows from requests and counters: throughput, percentiles, breakdown, goodput, stationarity. */
-void rc_metrics_finish(const rc_metrics *metrics, const rc_scenario *scenario, const rc_request *requests,
-                       size_t count, double end_s, rc_run_result *result);
+void rc_metrics_finish(const rc_metrics *metrics, const rc_scenario *scenario, const rc_request *requests, size_t count,
+                       double end_s, rc_run_result *result);
 #endif

@@ -14,11 +14,18 @@ static rc_request *request_of(const rc_replica *r, uint32_t index) {
 void rc_replica_init(rc_replica *r, uint32_t index, const rc_scenario *s, const rc_step_plan *plan,
                      const rc_policy *policy, double room_bytes, double kv_bytes, double state_bytes,
                      rc_metrics *metrics, rc_request **requests, bool stepwise, rc_arena *arena) {
-    *r = (rc_replica){.index = index, .scenario = s, .plan = plan, .policy = policy, .metrics = metrics,
-                      .requests = requests, .stepwise = stepwise, .max_running = s->engine.max_running,
+    *r = (rc_replica){.index = index,
+                      .scenario = s,
+                      .plan = plan,
+                      .policy = policy,
+                      .metrics = metrics,
+                      .requests = requests,
+                      .stepwise = stepwise,
+                      .max_running = s->engine.max_running,
                       .max_batched_tokens = s->engine.max_batched_tokens};
     /* A model without a growing cache counts requests: one block holds a request's state. */
-    double tokens = kv_bytes > 0 ? s->engine.kv_block_tokens : 1e9, block = kv_bytes > 0 ? tokens * kv_bytes : state_bytes;
+    double tokens = kv_bytes > 0 ? s->engine.kv_block_tokens : 1e9,
+           block = kv_bytes > 0 ? tokens * kv_bytes : state_bytes;
     double state_blocks = kv_bytes > 0 ? ceil(state_bytes / block) : 0;
     rc_kv_pool_init(&r->pool, (uint64_t)floor(room_bytes / block), (uint32_t)tokens, (uint64_t)state_blocks, arena);
     r->fixed_count = (size_t)fmin(fmin(r->max_running, (double)r->pool.total) + 1, FIXED_MAX);
@@ -44,7 +51,7 @@ double rc_replica_load(const rc_replica *r) {
     return (double)(r->waiting_count + r->prefilling_count + r->decoding_count);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- queue */
+/* ---------- queue */
 
 static void grow_queue(rc_replica *r) {
     if (r->waiting_count < r->waiting_capacity)
@@ -115,7 +122,7 @@ double rc_replica_chunk_last(rc_replica *r, double budget) {
     return give_chunk(r, r->prefilling[r->prefilling_count - 1], budget);
 }
 
-/* ------------------------------------------------------------------------------------------------- decoding requests */
+/* ---------- decoding requests */
 
 static bool before(const rc_decoder *a, const rc_decoder *b) {
     return a->finish_step < b->finish_step || (a->finish_step == b->finish_step && a->request < b->request);
@@ -150,8 +157,7 @@ static void begin_decoding(rc_replica *r, uint32_t index) {
     rc_request *request = request_of(r, index);
     request->begin_step = r->step;
     r->decoding = rc_grow(r->decoding, r->decoding_count, &r->decoding_capacity, sizeof *r->decoding);
-    r->decoding[r->decoding_count++] =
-        (rc_decoder){r->step + request->output_tokens - request->produced, index};
+    r->decoding[r->decoding_count++] = (rc_decoder){r->step + request->output_tokens - request->produced, index};
     sift_up(r->decoding, r->decoding_count - 1);
     r->joined = rc_grow(r->joined, r->joined_count, &r->joined_capacity, sizeof *r->joined);
     r->joined[r->joined_count++] = index;
@@ -216,7 +222,7 @@ static void preempt_last(rc_replica *r) {
     enqueue_in_front(r, index);
 }
 
-/* ----------------------------------------------------------------------------------------------------- decode stretch */
+/* ---------- decode stretch */
 
 /* Sums of contexts cut off at the plan's reaches, how they grow, and in how many steps the next context reaches one. */
 static uint64_t fill_contexts(const rc_replica *r, double context[], double growth[]) {
@@ -283,7 +289,8 @@ static void begin_stretch(rc_replica *r, rc_time horizon) {
 bool rc_replica_shorten(rc_replica *r, rc_time now) {
     if (!r->busy || !r->decodes || r->chunks_tokens > 0 || r->stretch_steps <= 1 || !admissible(r))
         return false;
-    double steps = rc_stretch_find(&r->stretch, r->stretch_steps, rc_seconds_of(now - r->began)), before = r->stretch_steps;
+    double steps = rc_stretch_find(&r->stretch, r->stretch_steps, rc_seconds_of(now - r->began)),
+           before = r->stretch_steps;
     while (set_end(r, rc_stretch_sum_s(&r->stretch, steps, NULL)) < now && steps < before)
         steps++; /* the sum was rounded to a picosecond before the arrival */
     r->stretch_steps = steps;
@@ -338,7 +345,7 @@ static void end_stretch(rc_replica *r) {
     advance_decoding(r, (uint64_t)steps);
 }
 
-/* --------------------------------------------------------------------------------------------------- step with prompts */
+/* ---------- step with prompts */
 
 static rc_load load_of(const rc_replica *r) {
     rc_load load = {0};
@@ -419,7 +426,7 @@ static void end_step(rc_replica *r) {
     end_chunks(r);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- stretches */
+/* ---------- stretches */
 
 bool rc_replica_begin(rc_replica *r, rc_time now, rc_time horizon) {
     r->carry_ps = r->ends == now ? r->next_carry_ps : 0;

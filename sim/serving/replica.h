@@ -37,30 +37,30 @@ struct rc_replica {
     double max_running, max_batched_tokens;
     bool stepwise;
 
-    uint32_t *waiting;     /* ring of requests */
+    uint32_t *waiting;                                     /* ring of requests */
     size_t waiting_first, waiting_count, waiting_capacity; /* capacity: a power of two */
-    uint32_t *prefilling;  /* admitted, prompt not yet computed */
+    uint32_t *prefilling;                                  /* admitted, prompt not yet computed */
     size_t prefilling_count, prefilling_capacity;
-    rc_decoder *decoding;  /* heap by finish_step */
+    rc_decoder *decoding; /* heap by finish_step */
     size_t decoding_count, decoding_capacity;
-    uint32_t *joined;      /* requests that have not decoded since their first token */
+    uint32_t *joined; /* requests that have not decoded since their first token */
     size_t joined_count, joined_capacity;
-    uint64_t step;         /* decode steps done */
-    double context;        /* sum of tokens the decoding requests will look at in their next step */
+    uint64_t step;  /* decode steps done */
+    double context; /* sum of tokens the decoding requests will look at in their next step */
     uint64_t admissions;
-    rc_time last_decode;   /* end of the last decode step */
+    rc_time last_decode; /* end of the last decode step */
 
-    bool busy, decodes;    /* decodes: this stretch holds decode steps */
-    double chunks_tokens;  /* prompt tokens of the step under way */
+    bool busy, decodes;   /* decodes: this stretch holds decode steps */
+    double chunks_tokens; /* prompt tokens of the step under way */
     rc_stretch stretch;
     double stretch_steps;
     rc_time began, ends;
-    double carry_ps;       /* what rounding `began` to whole picoseconds left over; keeps long runs of steps exact */
-    double next_carry_ps;  /* the same of `ends` */
-    rc_step_cost cost;     /* of a step with prompts */
-    rc_fixed_cost *fixed;  /* by batch, up to fixed_count */
+    double carry_ps;      /* what rounding `began` to whole picoseconds left over; keeps long runs of steps exact */
+    double next_carry_ps; /* the same of `ends` */
+    rc_step_cost cost;    /* of a step with prompts */
+    rc_fixed_cost *fixed; /* by batch, up to fixed_count */
     size_t fixed_count;
-    uint32_t *finished;    /* what the last rc_replica_end finished */
+    uint32_t *finished; /* what the last rc_replica_end finished */
     size_t finished_count, finished_capacity;
 };
 

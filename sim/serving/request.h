@@ -10,13 +10,13 @@
 
 typedef struct rc_request {
     uint32_t input_tokens, output_tokens;
-    uint32_t produced;       /* output tokens, as of begin_step while decoding */
-    uint32_t prefilled;      /* tokens of its prompt that lie in the cache */
-    uint32_t chunk;          /* tokens of the step under way */
+    uint32_t produced;  /* output tokens, as of begin_step while decoding */
+    uint32_t prefilled; /* tokens of its prompt that lie in the cache */
+    uint32_t chunk;     /* tokens of the step under way */
     uint32_t preemptions;
     uint32_t replica;
-    uint64_t begin_step;     /* replica's decode step with which decoding began */
-    uint64_t admission;      /* order of admission, for preemption: the last comes first */
+    uint64_t begin_step; /* replica's decode step with which decoding began */
+    uint64_t admission;  /* order of admission, for preemption: the last comes first */
     rc_time arrival, admitted, first_token, last_token, finish; /* RC_NEVER where it did not happen */
 } rc_request;
 

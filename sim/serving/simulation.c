@@ -28,41 +28,48 @@ typedef struct simulation {
     bool closed, failed;
 } simulation;
 
-/* --------------------------------------------------------------------------------------------------------- requests */
+/* ---------- requests */
 
 static uint32_t add_request(simulation *sim, const rc_asked *asked, rc_time arrival) {
     sim->requests = rc_grow(sim->requests, sim->requests_count, &sim->requests_capacity, sizeof *sim->requests);
-    sim->requests[sim->requests_count] = (rc_request){
-        .input_tokens = asked->input_tokens, .output_tokens = asked->output_tokens, .arrival = arrival,
-        .admitted = RC_NEVER, .first_token = RC_NEVER, .last_token = RC_NEVER, .finish = RC_NEVER};
+    sim->requests[sim->requests_count] = (rc_request){.input_tokens = asked->input_tokens,
+                                                      .output_tokens = asked->output_tokens,
+                                                      .arrival = arrival,
+                                                      .admitted = RC_NEVER,
+                                                      .first_token = RC_NEVER,
+                                                      .last_token = RC_NEVER,
+                                                      .finish = RC_NEVER};
     return (uint32_t)sim->requests_count++;
 }
 
-/* Open loads: the next arrival is scheduled when the one before comes, so that few events pend. */
-static void schedule_next(simulation *sim) {
-    rc_asked asked;
-    if (!rc_arrivals_next(&sim->arrivals, &asked))
-        return;
-    if (asked.time_s > RC_HORIZON_S) {
+/* Adds a request that comes `seconds` after `from` and schedules it; ends the run where the clock does not reach so far. */
+static void schedule_arrival(simulation *sim, const rc_asked *asked, rc_time from, double seconds) {
+    double at = rc_seconds_of(from) + seconds;
+    if (at > RC_HORIZON_S) {
         char found[48];
-        snprintf(found, sizeof found, "an arrival after %.0f days", asked.time_s / 86400);
+        snprintf(found, sizeof found, "an arrival after %.0f days", at / 86400);
         rc_problem_add(sim->problems, RC_BAD_VALUE, "", "workload", 0, found, "a load of at most 200 days",
                        "the run is longer than the clock");
         sim->failed = true;
         return;
     }
-    rc_time time = rc_time_of(asked.time_s), now = rc_event_queue_now(sim->events);
-    uint32_t request = add_request(sim, &asked, time > now ? time : now);
+    uint32_t request = add_request(sim, asked, from + rc_time_of(seconds));
     rc_event_queue_schedule(sim->events, sim->requests[request].arrival, PRIORITY_ARRIVAL,
                             (rc_event){EVENT_ARRIVAL, request});
 }
 
+/* Open loads: the next arrival is scheduled when the one before comes, so that few events pend. */
+static void schedule_next(simulation *sim) {
+    rc_asked asked;
+    if (rc_arrivals_next(&sim->arrivals, &asked))
+        schedule_arrival(sim, &asked, 0, asked.time_s);
+}
+
+/* A client of a closed load thinks and asks again. */
 static void ask_again(simulation *sim) {
     rc_asked asked;
-    if (!rc_arrivals_next(&sim->arrivals, &asked))
-        return;
-    rc_time time = rc_event_queue_now(sim->events) + rc_time_of(rc_arrivals_think_s(&sim->arrivals));
-    rc_event_queue_schedule(sim->events, time, PRIORITY_ARRIVAL, (rc_event){EVENT_ARRIVAL, add_request(sim, &asked, time)});
+    if (rc_arrivals_next(&sim->arrivals, &asked))
+        schedule_arrival(sim, &asked, rc_event_queue_now(sim->events), rc_arrivals_think_s(&sim->arrivals));
 }
 
 static void start_load(simulation *sim) {
@@ -73,16 +80,15 @@ static void start_load(simulation *sim) {
     for (double client = 0; client < sim->scenario->workload.arrival.clients; client++) {
         rc_asked asked;
         if (rc_arrivals_next(&sim->arrivals, &asked))
-            rc_event_queue_schedule(sim->events, 0, PRIORITY_ARRIVAL,
-                                    (rc_event){EVENT_ARRIVAL, add_request(sim, &asked, 0)});
+            schedule_arrival(sim, &asked, 0, 0);
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- replicas */
+/* ---------- replicas */
 
 static void schedule_end(simulation *sim, rc_replica *replica) {
-    sim->stretch_ends[replica->index] = rc_event_queue_schedule(
-        sim->events, replica->ends, PRIORITY_STRETCH_END, (rc_event){EVENT_STRETCH_END, replica->index});
+    sim->stretch_ends[replica->index] = rc_event_queue_schedule(sim->events, replica->ends, PRIORITY_STRETCH_END,
+                                                                (rc_event){EVENT_STRETCH_END, replica->index});
 }
 
 static void begin(simulation *sim, rc_replica *replica) {
@@ -111,7 +117,7 @@ static void record(simulation *sim) {
                         used / total);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ events */
+/* ---------- events */
 
 static void lose(simulation *sim, uint32_t index) {
     sim->requests[index].replica = UINT32_MAX;
@@ -160,10 +166,16 @@ static void begin_idle(simulation *sim) {
             begin(sim, &sim->replicas[i]);
 }
 
+/* Nothing but the run's end is still to come: the last answer was given before. */
+static bool is_over(const simulation *sim) {
+    return sim->horizon != RC_NEVER && rc_event_queue_pending(sim->events) == 1 &&
+           rc_event_queue_handled(sim->events) > 0;
+}
+
 static void play(simulation *sim) {
     rc_event event;
     start_load(sim);
-    while (!sim->failed && rc_event_queue_pop(sim->events, &event)) {
+    while (!sim->failed && !is_over(sim) && rc_event_queue_pop(sim->events, &event)) {
         if (event.kind == EVENT_RUN_END)
             break;
         if (event.kind == EVENT_ARRIVAL)
@@ -176,7 +188,7 @@ static void play(simulation *sim) {
     record(sim);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- whole */
+/* ---------- whole */
 
 static void make_replicas(simulation *sim, const rc_step_plan *plan, const rc_policy *policy, bool stepwise) {
     const rc_scenario *s = sim->scenario;
@@ -187,8 +199,8 @@ static void make_replicas(simulation *sim, const rc_step_plan *plan, const rc_po
     sim->stretch_ends = rc_arena_take(sim->arena, sim->replicas_count * sizeof *sim->stretch_ends);
     for (size_t i = 0; i < sim->replicas_count; i++)
         rc_replica_init(&sim->replicas[i], (uint32_t)i, s, plan, policy, memory.room_bytes * s->parallel.dp,
-                        memory.kv_bytes_per_token, slots * memory.state_bytes_per_request, sim->metrics,
-                        &sim->requests, stepwise, sim->arena);
+                        memory.kv_bytes_per_token, slots * memory.state_bytes_per_request, sim->metrics, &sim->requests,
+                        stepwise, sim->arena);
 }
 
 /* Requests are kept in order of arrival for the reports; a closed load adds them as clients ask, thinking mixes them. */
@@ -217,9 +229,13 @@ static void check_conservation(const simulation *sim) {
 }
 
 rc_status rc_simulate(const rc_scenario *s, bool stepwise, rc_run_result *result, rc_problems *problems) {
-    simulation sim = {.scenario = s, .problems = problems, .arena = rc_arena_new(), .events = rc_event_queue_new(),
+    simulation sim = {.scenario = s,
+                      .problems = problems,
+                      .arena = rc_arena_new(),
+                      .events = rc_event_queue_new(),
                       .closed = s->workload.arrival.kind == RC_ARRIVAL_CLOSED,
-                      .metrics = rc_allocate(sizeof(rc_metrics)), .horizon = RC_NEVER};
+                      .metrics = rc_allocate(sizeof(rc_metrics)),
+                      .horizon = RC_NEVER};
     rc_step_plan *plan = rc_step_plan_new(s, sim.arena, problems);
     const rc_policy *policy = rc_policy_find(s->engine.policy);
     bool good = plan && policy && rc_arrivals_open(&sim.arrivals, &s->workload, s->seed, problems);

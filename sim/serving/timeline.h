@@ -10,7 +10,7 @@ typedef struct rc_recorder {
     double bucket_s, now_s;
     double waiting, running, kv_used; /* what has held since now_s */
     double sums[3][RC_TIMELINE_POINTS];
-    double waiting_s, running_s;      /* integrals over the whole run */
+    double waiting_s, running_s; /* integrals over the whole run */
 } rc_recorder;
 
 void rc_recorder_init(rc_recorder *recorder);

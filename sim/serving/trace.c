@@ -26,15 +26,15 @@ static bool complain(reader *r, long line, const char *found, const char *expect
     return false;
 }
 
-/* --------------------------------------------------------------------------------------------------------- header */
+/* ---------- header */
 
-static const char *const time_names[] = {"timestamp", "arrival_s", "arrival_ms", "arrival_us", "arrival_ns",
-                                         "arrival", "arrived_at", "arrival_time", "arrival_time_s",
-                                         "arrival_time_ms", "time_s", "time_ms", NULL};
-static const char *const input_names[] = {"contexttokens", "input_tokens", "prompt_tokens", "prefill_tokens",
-                                          "num_prefill_tokens", "input_toks", "request tokens", NULL};
-static const char *const output_names[] = {"generatedtokens", "output_tokens", "completion_tokens", "decode_tokens",
-                                           "num_decode_tokens", "output_toks", "response tokens", NULL};
+static const char *const time_names[] = {
+    "timestamp",    "arrival_s",      "arrival_ms",      "arrival_us", "arrival_ns", "arrival", "arrived_at",
+    "arrival_time", "arrival_time_s", "arrival_time_ms", "time_s",     "time_ms",    NULL};
+static const char *const input_names[] = {"contexttokens",      "input_tokens", "prompt_tokens",  "prefill_tokens",
+                                          "num_prefill_tokens", "input_toks",   "request tokens", NULL};
+static const char *const output_names[] = {"generatedtokens",   "output_tokens", "completion_tokens", "decode_tokens",
+                                           "num_decode_tokens", "output_toks",   "response tokens",   NULL};
 
 static bool find_column(reader *r, const char *const *names, size_t *column, const char *meaning) {
     for (size_t i = 0; i < rc_csv_count(r->csv); i++)
@@ -80,7 +80,7 @@ static bool read_header(reader *r, const char *time_unit) {
     return good;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- cells */
+/* ---------- cells */
 
 /* ".6805900" -> 680,590,000 ns; moves `text` behind it. */
 static int64_t read_fraction(const char **text) {
@@ -128,7 +128,8 @@ static bool read_number(const char *text, int64_t unit_ns, int64_t *ns) {
     if (exact && *rest == 0)
         return true;
     double value = strtod(text, &end); /* "1.5e3" */
-    if (end == text || *end || text[strspn(text, "0123456789.eE+-")] || !isfinite(value) || value < 0 || value * (double)unit_ns > 4e18)
+    if (end == text || *end || text[strspn(text, "0123456789.eE+-")] || !isfinite(value) || value < 0 ||
+        value * (double)unit_ns > 4e18)
         return false;
     *ns = (int64_t)(value * (double)unit_ns + 0.5);
     return true;
@@ -169,7 +170,7 @@ static bool read_tokens(reader *r, size_t column, const char *meaning, uint32_t 
                     "a whole number of tokens, 0 to 1,000,000,000", message);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ rows */
+/* ---------- rows */
 
 static bool read_row(reader *r, rc_trace *trace, int64_t *first, int64_t *last, bool any) {
     int64_t ns;

@@ -27,12 +27,12 @@ typedef struct accelerator_file {
 } accelerator_file;
 
 RC_LOCAL_TABLE(peaks_table, rc_peaks, "peaks", "Dense peaks of matrix work, never sparse ones.",
-         {"bf16", RC_FIELD_QUANTITY, offsetof(rc_peaks, bf16_flops_per_s), "BF16 with FP32 accumulation",
-          .required = true, .unit = RC_FLOPS_PER_S, .positive = true},
-         {"fp8", RC_FIELD_QUANTITY, offsetof(rc_peaks, fp8_flops_per_s), "FP8; left out where there is none",
-          .absent = NAN, .unit = RC_FLOPS_PER_S, .positive = true},
-         {"fp4", RC_FIELD_QUANTITY, offsetof(rc_peaks, fp4_flops_per_s), "FP4; left out where there is none",
-          .absent = NAN, .unit = RC_FLOPS_PER_S, .positive = true});
+               {"bf16", RC_FIELD_QUANTITY, offsetof(rc_peaks, bf16_flops_per_s), "BF16 with FP32 accumulation",
+                .required = true, .unit = RC_FLOPS_PER_S, .positive = true},
+               {"fp8", RC_FIELD_QUANTITY, offsetof(rc_peaks, fp8_flops_per_s), "FP8; left out where there is none",
+                .absent = NAN, .unit = RC_FLOPS_PER_S, .positive = true},
+               {"fp4", RC_FIELD_QUANTITY, offsetof(rc_peaks, fp4_flops_per_s), "FP4; left out where there is none",
+                .absent = NAN, .unit = RC_FLOPS_PER_S, .positive = true});
 
 #define FIELD(member) offsetof(accelerator_file, accelerator.member)
 RC_TABLE(rc_accelerator_table, accelerator_file, "accelerator", "One accelerator: what its data sheet says.",
@@ -53,7 +53,8 @@ RC_TABLE(rc_accelerator_table, accelerator_file, "accelerator", "One accelerator
          {"peak", RC_FIELD_OBJECT, FIELD(peak), "dense peaks", .required = true, .table = &peaks_table},
          {"host_link", RC_FIELD_QUANTITY, FIELD(host_link_bytes_per_s), "to host memory, one direction",
           .required = true, .unit = RC_BYTES_PER_S, .positive = true},
-         {"power", RC_FIELD_QUANTITY, FIELD(power_w), "board power", .required = true, .unit = RC_WATTS, .positive = true},
+         {"power", RC_FIELD_QUANTITY, FIELD(power_w), "board power", .required = true, .unit = RC_WATTS,
+          .positive = true},
          {"node", RC_FIELD_COUNT, FIELD(node), "how many a usual server or tray holds", .required = true, .low = 1,
           .high = 1024},
          {"sources", RC_FIELD_LIST, offsetof(accelerator_file, sources), "where the numbers come from",

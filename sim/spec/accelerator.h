@@ -20,9 +20,9 @@ typedef struct rc_accelerator {
     double last_level_cache_bytes; /* NaN: not known */
     double compute_units;          /* SMs, CUs, cores */
     rc_peaks peak;
-    double host_link_bytes_per_s;  /* to host memory, one direction */
+    double host_link_bytes_per_s; /* to host memory, one direction */
     double power_w;
-    double node;                   /* GPUs of a usual server or tray */
+    double node; /* GPUs of a usual server or tray */
 } rc_accelerator;
 
 extern const rc_table rc_accelerator_table;

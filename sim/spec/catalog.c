@@ -128,7 +128,7 @@ void rc_catalog_complain(rc_catalog_kind kind, const char *name, const char *fil
     rc_problem_add(problems, RC_UNKNOWN_NAME, file, path, 0, name, words, "unknown %s", kinds[kind].name);
 }
 
-/* ------------------------------------------------------------------------------------------------------- includes */
+/* ---------- includes */
 
 static cJSON *load(const char *file, int depth, rc_problems *problems);
 

@@ -9,8 +9,15 @@
 #include "json.h"
 
 typedef enum rc_catalog_kind {
-    RC_CATALOG_ACCELERATOR, RC_CATALOG_FABRIC, RC_CATALOG_STACK, RC_CATALOG_MODEL, RC_CATALOG_MIX, RC_CATALOG_TRACE,
-    RC_CATALOG_SCENARIO, RC_CATALOG_PRICES, RC_CATALOG_COUNT
+    RC_CATALOG_ACCELERATOR,
+    RC_CATALOG_FABRIC,
+    RC_CATALOG_STACK,
+    RC_CATALOG_MODEL,
+    RC_CATALOG_MIX,
+    RC_CATALOG_TRACE,
+    RC_CATALOG_SCENARIO,
+    RC_CATALOG_PRICES,
+    RC_CATALOG_COUNT
 } rc_catalog_kind;
 
 const char *rc_catalog_kind_name(rc_catalog_kind kind);   /* "accelerator" */

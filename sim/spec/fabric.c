@@ -14,17 +14,19 @@ typedef struct fabric_file {
 } fabric_file;
 
 RC_LOCAL_TABLE(level_table, rc_fabric_level, "level", "One level of links.",
-         {"name", RC_FIELD_TEXT, offsetof(rc_fabric_level, name), "the link's name in breakdowns", .required = true},
-         {"topology", RC_FIELD_CHOICE, offsetof(rc_fabric_level, topology), "how the GPUs are joined",
-          .required = true, .choices = topology_names},
-         {"reach", RC_FIELD_COUNT, offsetof(rc_fabric_level, reach),
-          "GPUs one domain joins; left out on an open outer level", .absent = INFINITY, .low = 1, .high = 1e6},
-         {"bandwidth", RC_FIELD_QUANTITY, offsetof(rc_fabric_level, bytes_per_s),
-          "one direction; of one link between a pair in a full mesh", .required = true, .unit = RC_BYTES_PER_S, .positive = true},
-         {"bandwidth_of", RC_FIELD_CHOICE, offsetof(rc_fabric_level, bandwidth_of),
-          "whose bandwidth it is: a GPU's or a node's", .choices = owner_names},
-         {"latency", RC_FIELD_QUANTITY, offsetof(rc_fabric_level, latency_s), "of a small message, one way",
-          .required = true, .unit = RC_SECONDS});
+               {"name", RC_FIELD_TEXT, offsetof(rc_fabric_level, name), "the link's name in breakdowns",
+                .required = true},
+               {"topology", RC_FIELD_CHOICE, offsetof(rc_fabric_level, topology), "how the GPUs are joined",
+                .required = true, .choices = topology_names},
+               {"reach", RC_FIELD_COUNT, offsetof(rc_fabric_level, reach),
+                "GPUs one domain joins; left out on an open outer level", .absent = INFINITY, .low = 1, .high = 1e6},
+               {"bandwidth", RC_FIELD_QUANTITY, offsetof(rc_fabric_level, bytes_per_s),
+                "one direction; of one link between a pair in a full mesh", .required = true, .unit = RC_BYTES_PER_S,
+                .positive = true},
+               {"bandwidth_of", RC_FIELD_CHOICE, offsetof(rc_fabric_level, bandwidth_of),
+                "whose bandwidth it is: a GPU's or a node's", .choices = owner_names},
+               {"latency", RC_FIELD_QUANTITY, offsetof(rc_fabric_level, latency_s), "of a small message, one way",
+                .required = true, .unit = RC_SECONDS});
 
 RC_TABLE(rc_fabric_table, fabric_file, "fabric", "What joins the accelerators, from the inside out.",
          {"schema", RC_FIELD_TEXT, offsetof(fabric_file, schema), "rackcast/fabric/1", .required = true},

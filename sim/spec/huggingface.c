@@ -13,7 +13,7 @@ typedef struct importer {
     bool failed;
 } importer;
 
-/* ----------------------------------------------------------------------------------------------- reading the config */
+/* ---------- reading the config */
 
 static const cJSON *find(const importer *in, const char *const *keys) {
     for (; *keys; keys++) {
@@ -84,7 +84,7 @@ static void find_text(importer *in) {
         }
 }
 
-/* ------------------------------------------------------------------------------------------------ writing the model */
+/* ---------- writing the model */
 
 static void put(cJSON *object, const char *key, double value) {
     if (value > 0)
@@ -102,7 +102,7 @@ static cJSON *add_kind(cJSON *map, const char *name, const char *kind) {
     return entry;
 }
 
-/* -------------------------------------------------------------------------------------------------------- attention */
+/* ---------- attention */
 
 static void import_mla(importer *in, cJSON *mixers) {
     cJSON *mla = add_kind(mixers, "mla", "mla");
@@ -171,7 +171,7 @@ static void import_gqa(importer *in, cJSON *mixers, const char *name, double win
         rc_json_add_text(gqa, "qk_norm", norm_all ? "layer" : "head");
 }
 
-/* --------------------------------------------------------------------------------------------------------- networks */
+/* ---------- networks */
 
 static double expert_count(importer *in) {
     return number_or(in, KEYS("n_routed_experts", "num_experts", "num_local_experts"), 0);
@@ -190,8 +190,8 @@ static void import_moe(importer *in, cJSON *ffns) {
     cJSON *moe = add_kind(ffns, "moe", "moe");
     put(moe, "inner", inner);
     put(moe, "experts", expert_count(in));
-    put(moe, "top_k", need(in, KEYS("num_experts_per_tok", "num_experts_per_token", "experts_per_token"),
-                           "experts of a token"));
+    put(moe, "top_k",
+        need(in, KEYS("num_experts_per_tok", "num_experts_per_token", "experts_per_token"), "experts of a token"));
     put(moe, "shared_inner", shared_width(in, inner));
     put(moe, "latent", number_or(in, KEYS("routed_expert_hidden_size"), 0));
     put_flag(moe, "latent_norm", flag(in, "latent_moe_use_norm"));
@@ -209,7 +209,7 @@ static void import_ffns(importer *in, cJSON *ffns) {
         import_moe(in, ffns);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ order */
+/* ---------- order */
 
 static bool listed(const cJSON *list, double layer) {
     for (const cJSON *item = cJSON_IsArray(list) ? list->child : NULL; item; item = item->next)
@@ -269,7 +269,7 @@ static void import_mixers(importer *in, const cJSON *model, cJSON *mixers, const
         import_gqa(in, mixers, "sliding", need(in, KEYS("sliding_window"), "tokens a sliding layer looks back on"));
 }
 
-/* ------------------------------------------------------------------------------------------------------ quantisation */
+/* ---------- quantisation */
 
 static const cJSON *quantization_of(const importer *in) {
     const cJSON *inner = rc_json_get(in->text, "quantization_config");
@@ -282,7 +282,8 @@ static const char *format_of(const cJSON *quantization) {
     const cJSON *group = rc_json_get(rc_json_get(quantization, "config_groups"), "group_0");
     const cJSON *weights = rc_json_get(group, "weights");
     const cJSON *bits = rc_json_get(weights, "num_bits"), *size = rc_json_get(weights, "group_size");
-    double width = cJSON_IsNumber(bits) ? bits->valuedouble : 0, together = cJSON_IsNumber(size) ? size->valuedouble : 0;
+    double width = cJSON_IsNumber(bits) ? bits->valuedouble : 0,
+           together = cJSON_IsNumber(size) ? size->valuedouble : 0;
     bool integer = strcmp(text_of(weights, "type"), "int") == 0;
     if (strcmp(method, "mxfp4") == 0 || strstr(format, "mxfp4"))
         return "mxfp4";
@@ -312,7 +313,9 @@ static bool ignores(const cJSON *quantization, const char *word) {
 static void import_quantization(importer *in, cJSON *model) {
     static const struct {
         const char *group, *word;
-    } groups[] = {{"routed_experts", "mlp.experts"}, {"attention", "self_attn"}, {"shared_experts", "shared_experts"},
+    } groups[] = {{"routed_experts", "mlp.experts"},
+                  {"attention", "self_attn"},
+                  {"shared_experts", "shared_experts"},
                   {"dense_ffn", "mlp\\.(gate"}};
     cJSON *written = rc_json_add_object(model, "quantization");
     const cJSON *quantization = quantization_of(in);
@@ -328,7 +331,7 @@ static void import_quantization(importer *in, cJSON *model) {
             rc_json_add_text(written, groups[i].group, format);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- vision */
+/* ---------- vision */
 
 static double vision_number(const cJSON *vision, const char *key) {
     const cJSON *value = rc_json_get(vision, key);
@@ -360,41 +363,133 @@ static void import_vision(importer *in, cJSON *model) {
     put(tower, "projector_in", vision_number(vision, "mm_hidden_size") * merged);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ notes */
+/* ---------- notes */
 
 /* Fields that change no shape and no byte, and those read above. */
-static const char *const understood[] = {
-    "architectures", "auto_map", "model_type", "torch_dtype", "dtype", "transformers_version", "use_cache",
-    "hidden_act", "initializer_range", "rms_norm_eps", "layer_norm_eps", "rope_scaling", "rope_theta",
-    "rope_parameters", "rope_interleave", "rotary_dim", "attention_dropout", "attention_bias", "mlp_bias",
-    "pretraining_tp", "tie_word_embeddings", "hidden_size", "intermediate_size", "num_hidden_layers",
-    "num_attention_heads", "num_key_value_heads", "head_dim", "vocab_size", "max_position_embeddings",
-    "sliding_window", "use_sliding_window", "max_window_layers", "layer_types", "full_attention_interval",
-    "quantization_config", "text_config", "vision_config", "kv_lora_rank", "q_lora_rank", "qk_nope_head_dim",
-    "qk_rope_head_dim", "qk_head_dim", "v_head_dim", "mla_use_output_gate", "mla_use_nope", "index_n_heads",
-    "index_head_dim", "index_topk", "indexer_rope_interleave", "linear_attn_config", "linear_num_value_heads",
-    "linear_num_key_heads", "linear_key_head_dim", "linear_value_head_dim", "linear_conv_kernel_dim",
-    "mamba_ssm_dtype", "attn_output_gate", "use_qk_norm", "qk_norm_type", "n_routed_experts", "num_experts",
-    "num_local_experts", "num_experts_per_tok", "num_experts_per_token", "experts_per_token",
-    "moe_intermediate_size", "shared_expert_intermediate_size", "shared_intermediate_size", "n_shared_experts",
-    "num_shared_experts", "routed_expert_hidden_size", "latent_moe_use_norm", "topk_method", "use_routing_bias",
-    "first_k_dense_replace", "moe_layer_freq", "decoder_sparse_step", "mlp_only_layers", "norm_topk_prob",
-    "moe_renormalize", "scoring_func", "moe_router_activation_func", "routed_scaling_factor", "router_aux_loss_coef",
-    "n_group", "topk_group", "num_expert_group", "use_grouped_topk", "num_nextn_predict_layers",
-    "mtp_num_hidden_layers", "mtp_use_dedicated_embeddings", "num_mtp_modules", "mtp_transformer_layers", "use_mtp",
-    "attn_res_block_size", "activation_situ_beta", "activation_situ_linear_beta", "swiglu_limit", "ep_size",
-    "initial_context_length", "output_router_logits", "aux_loss_alpha", "seq_aux", "use_unified_vision_chunk",
-    "ignore_index", "max_length", "min_length", "temperature", "top_k", "top_p", "typical_p", "pad_token_id",
-    "_name_or_path", NULL};
+static const char *const understood[] = {"architectures",
+                                         "auto_map",
+                                         "model_type",
+                                         "torch_dtype",
+                                         "dtype",
+                                         "transformers_version",
+                                         "use_cache",
+                                         "hidden_act",
+                                         "initializer_range",
+                                         "rms_norm_eps",
+                                         "layer_norm_eps",
+                                         "rope_scaling",
+                                         "rope_theta",
+                                         "rope_parameters",
+                                         "rope_interleave",
+                                         "rotary_dim",
+                                         "attention_dropout",
+                                         "attention_bias",
+                                         "mlp_bias",
+                                         "pretraining_tp",
+                                         "tie_word_embeddings",
+                                         "hidden_size",
+                                         "intermediate_size",
+                                         "num_hidden_layers",
+                                         "num_attention_heads",
+                                         "num_key_value_heads",
+                                         "head_dim",
+                                         "vocab_size",
+                                         "max_position_embeddings",
+                                         "sliding_window",
+                                         "use_sliding_window",
+                                         "max_window_layers",
+                                         "layer_types",
+                                         "full_attention_interval",
+                                         "quantization_config",
+                                         "text_config",
+                                         "vision_config",
+                                         "kv_lora_rank",
+                                         "q_lora_rank",
+                                         "qk_nope_head_dim",
+                                         "qk_rope_head_dim",
+                                         "qk_head_dim",
+                                         "v_head_dim",
+                                         "mla_use_output_gate",
+                                         "mla_use_nope",
+                                         "index_n_heads",
+                                         "index_head_dim",
+                                         "index_topk",
+                                         "indexer_rope_interleave",
+                                         "linear_attn_config",
+                                         "linear_num_value_heads",
+                                         "linear_num_key_heads",
+                                         "linear_key_head_dim",
+                                         "linear_value_head_dim",
+                                         "linear_conv_kernel_dim",
+                                         "mamba_ssm_dtype",
+                                         "attn_output_gate",
+                                         "use_qk_norm",
+                                         "qk_norm_type",
+                                         "n_routed_experts",
+                                         "num_experts",
+                                         "num_local_experts",
+                                         "num_experts_per_tok",
+                                         "num_experts_per_token",
+                                         "experts_per_token",
+                                         "moe_intermediate_size",
+                                         "shared_expert_intermediate_size",
+                                         "shared_intermediate_size",
+                                         "n_shared_experts",
+                                         "num_shared_experts",
+                                         "routed_expert_hidden_size",
+                                         "latent_moe_use_norm",
+                                         "topk_method",
+                                         "use_routing_bias",
+                                         "first_k_dense_replace",
+                                         "moe_layer_freq",
+                                         "decoder_sparse_step",
+                                         "mlp_only_layers",
+                                         "norm_topk_prob",
+                                         "moe_renormalize",
+                                         "scoring_func",
+                                         "moe_router_activation_func",
+                                         "routed_scaling_factor",
+                                         "router_aux_loss_coef",
+                                         "n_group",
+                                         "topk_group",
+                                         "num_expert_group",
+                                         "use_grouped_topk",
+                                         "num_nextn_predict_layers",
+                                         "mtp_num_hidden_layers",
+                                         "mtp_use_dedicated_embeddings",
+                                         "num_mtp_modules",
+                                         "mtp_transformer_layers",
+                                         "use_mtp",
+                                         "attn_res_block_size",
+                                         "activation_situ_beta",
+                                         "activation_situ_linear_beta",
+                                         "swiglu_limit",
+                                         "ep_size",
+                                         "initial_context_length",
+                                         "output_router_logits",
+                                         "aux_loss_alpha",
+                                         "seq_aux",
+                                         "use_unified_vision_chunk",
+                                         "ignore_index",
+                                         "max_length",
+                                         "min_length",
+                                         "temperature",
+                                         "top_k",
+                                         "top_p",
+                                         "typical_p",
+                                         "pad_token_id",
+                                         "_name_or_path",
+                                         NULL};
 
 /* Fields of the generation and tokenizer kind that every Hugging Face config may carry. */
 static bool is_noise(const cJSON *field) {
-    static const char *const words[] = {"token_id", "_token", "num_beam", "penalty", "suppress", "return_dict",
-                                        "decoder", "encoder", "label", "sample", "torchscript", "prefix",
-                                        "cross_attention", "pruned", "problem_type", "finetuning", "ngram",
-                                        "tokenizer", "chunk_size", "output_attentions", "output_hidden", "bfloat16",
-                                        "early_stopping", "remove_invalid", "return_sequences", "bad_words",
-                                        "output_scores", "exponential", "legacy_loss"};
+    static const char *const words[] = {
+        "token_id",      "_token",        "num_beam",        "penalty",        "suppress",
+        "return_dict",   "decoder",       "encoder",         "label",          "sample",
+        "torchscript",   "prefix",        "cross_attention", "pruned",         "problem_type",
+        "finetuning",    "ngram",         "tokenizer",       "chunk_size",     "output_attentions",
+        "output_hidden", "bfloat16",      "early_stopping",  "remove_invalid", "return_sequences",
+        "bad_words",     "output_scores", "exponential",     "legacy_loss"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strstr(field->string, words[i]))
             return true;
@@ -413,7 +508,7 @@ static void note_unknown(importer *in) {
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------ whole */
+/* ---------- whole */
 
 static void check_order(importer *in) {
     double step = number_or(in, KEYS("decoder_sparse_step", "moe_layer_freq"), 1);
@@ -466,7 +561,8 @@ cJSON *rc_huggingface_model(const cJSON *config, const char *name, const char *f
     if (block > 0)
         rc_json_add_text(model, "residual", "attention-residual");
     put(model, "residual_block", block);
-    put(model, "mtp_layers", number_or(&in, KEYS("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"), 0));
+    put(model, "mtp_layers",
+        number_or(&in, KEYS("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"), 0));
     double layers = need(&in, KEYS("num_hidden_layers"), "how many layers");
     import_quantization(&in, model);
     cJSON *mixers = rc_json_add_object(model, "mixers"), *ffns = rc_json_add_object(model, "ffns");

@@ -10,73 +10,77 @@ static const char *const ffn_kind_names[] = {"dense", "moe", NULL};
 static const char *const qk_norm_names[] = {"none", "head", "layer", NULL};
 static const char *const residual_names[] = {"standard", "attention-residual", NULL};
 
-#define SHAPE(type, name_text, member, doc_text)                                                                      \
-    {name_text, RC_FIELD_COUNT, offsetof(type, member), doc_text, .low = 0, .high = 1e9}
-#define FLAG(type, name_text, member, doc_text) {name_text, RC_FIELD_BOOL, offsetof(type, member), doc_text}
+#define SHAPE(type, name_text, member, doc_text)                                                                       \
+    { name_text, RC_FIELD_COUNT, offsetof(type, member), doc_text, .low = 0, .high = 1e9 }
+#define FLAG(type, name_text, member, doc_text)                                                                        \
+    { name_text, RC_FIELD_BOOL, offsetof(type, member), doc_text }
 
 RC_LOCAL_TABLE(mixer_table, rc_mixer, "mixer", "One kind of token mixer.",
-         {"kind", RC_FIELD_CHOICE, offsetof(rc_mixer, kind), "gqa, mla, kda or gdn", .required = true,
-          .choices = mixer_kind_names},
-         SHAPE(rc_mixer, "heads", heads, "query heads (value heads of a gated delta net)"),
-         SHAPE(rc_mixer, "kv_heads", kv_heads, "gqa: key and value heads"),
-         SHAPE(rc_mixer, "head_dim", head_dim, "gqa: width of a head"),
-         SHAPE(rc_mixer, "window", window, "gqa: tokens looked back on; left out for all"),
-         SHAPE(rc_mixer, "q_rank", q_rank, "mla: rank of the queries; left out where they are not compressed"),
-         SHAPE(rc_mixer, "kv_rank", kv_rank, "mla: width of the cached latent"),
-         SHAPE(rc_mixer, "nope_dim", nope_dim, "mla: width of a query head without position"),
-         SHAPE(rc_mixer, "rope_dim", rope_dim, "mla: width of the shared slot beside the latent"),
-         SHAPE(rc_mixer, "value_dim", value_dim, "mla, kda, gdn: value width of a head"),
-         SHAPE(rc_mixer, "key_heads", key_heads, "gdn: key heads"),
-         SHAPE(rc_mixer, "key_dim", key_dim, "kda, gdn: key width of a head"),
-         SHAPE(rc_mixer, "conv_width", conv_width, "kda, gdn: taps of the short convolution"),
-         SHAPE(rc_mixer, "gate_rank", gate_rank, "kda: rank of the decay gate"),
-         SHAPE(rc_mixer, "index_heads", index_heads, "mla: heads of the sparse-attention indexer"),
-         SHAPE(rc_mixer, "index_dim", index_dim, "mla: width of an indexer head"),
-         SHAPE(rc_mixer, "index_top_k", index_top_k, "mla: tokens the indexer keeps"),
-         FLAG(rc_mixer, "output_gate", output_gate, "a gate as wide as the attention output"),
-         FLAG(rc_mixer, "qkv_bias", qkv_bias, "gqa: biases of q, k, v"),
-         FLAG(rc_mixer, "output_bias", output_bias, "gqa: bias of the output projection"),
-         FLAG(rc_mixer, "sinks", sinks, "gqa: one learned sink per head"),
-         {"qk_norm", RC_FIELD_CHOICE, offsetof(rc_mixer, qk_norm), "gqa: norms of queries and keys",
-          .choices = qk_norm_names});
+               {"kind", RC_FIELD_CHOICE, offsetof(rc_mixer, kind), "gqa, mla, kda or gdn", .required = true,
+                .choices = mixer_kind_names},
+               SHAPE(rc_mixer, "heads", heads, "query heads (value heads of a gated delta net)"),
+               SHAPE(rc_mixer, "kv_heads", kv_heads, "gqa: key and value heads"),
+               SHAPE(rc_mixer, "head_dim", head_dim, "gqa: width of a head"),
+               SHAPE(rc_mixer, "window", window, "gqa: tokens looked back on; left out for all"),
+               SHAPE(rc_mixer, "q_rank", q_rank, "mla: rank of the queries; left out where they are not compressed"),
+               SHAPE(rc_mixer, "kv_rank", kv_rank, "mla: width of the cached latent"),
+               SHAPE(rc_mixer, "nope_dim", nope_dim, "mla: width of a query head without position"),
+               SHAPE(rc_mixer, "rope_dim", rope_dim, "mla: width of the shared slot beside the latent"),
+               SHAPE(rc_mixer, "value_dim", value_dim, "mla, kda, gdn: value width of a head"),
+               SHAPE(rc_mixer, "key_heads", key_heads, "gdn: key heads"),
+               SHAPE(rc_mixer, "key_dim", key_dim, "kda, gdn: key width of a head"),
+               SHAPE(rc_mixer, "conv_width", conv_width, "kda, gdn: taps of the short convolution"),
+               SHAPE(rc_mixer, "gate_rank", gate_rank, "kda: rank of the decay gate"),
+               SHAPE(rc_mixer, "index_heads", index_heads, "mla: heads of the sparse-attention indexer"),
+               SHAPE(rc_mixer, "index_dim", index_dim, "mla: width of an indexer head"),
+               SHAPE(rc_mixer, "index_top_k", index_top_k, "mla: tokens the indexer keeps"),
+               FLAG(rc_mixer, "output_gate", output_gate, "a gate as wide as the attention output"),
+               FLAG(rc_mixer, "qkv_bias", qkv_bias, "gqa: biases of q, k, v"),
+               FLAG(rc_mixer, "output_bias", output_bias, "gqa: bias of the output projection"),
+               FLAG(rc_mixer, "sinks", sinks, "gqa: one learned sink per head"),
+               {"qk_norm", RC_FIELD_CHOICE, offsetof(rc_mixer, qk_norm), "gqa: norms of queries and keys",
+                .choices = qk_norm_names});
 
 RC_LOCAL_TABLE(ffn_table, rc_ffn, "feed-forward network", "One kind of feed-forward network; gated, three matrices.",
-         {"kind", RC_FIELD_CHOICE, offsetof(rc_ffn, kind), "dense or moe", .required = true,
-          .choices = ffn_kind_names},
-         SHAPE(rc_ffn, "inner", inner, "width of the dense network, or of one expert"),
-         SHAPE(rc_ffn, "experts", experts, "moe: routed experts"),
-         SHAPE(rc_ffn, "top_k", top_k, "moe: routed experts of a token"),
-         SHAPE(rc_ffn, "shared_inner", shared_inner, "moe: width of all shared experts together"),
-         SHAPE(rc_ffn, "latent", latent, "moe: width the experts work at; left out for the model's own"),
-         FLAG(rc_ffn, "latent_norm", latent_norm, "moe: a norm at the latent width"),
-         FLAG(rc_ffn, "router_bias", router_bias, "moe: one bias per expert in the router"),
-         FLAG(rc_ffn, "router_bias_f32", router_bias_f32, "moe: that bias is stored in F32"),
-         FLAG(rc_ffn, "shared_gate", shared_gate, "moe: a gate on the shared expert"),
-         FLAG(rc_ffn, "bias", bias, "moe: biases of the experts"));
+               {"kind", RC_FIELD_CHOICE, offsetof(rc_ffn, kind), "dense or moe", .required = true,
+                .choices = ffn_kind_names},
+               SHAPE(rc_ffn, "inner", inner, "width of the dense network, or of one expert"),
+               SHAPE(rc_ffn, "experts", experts, "moe: routed experts"),
+               SHAPE(rc_ffn, "top_k", top_k, "moe: routed experts of a token"),
+               SHAPE(rc_ffn, "shared_inner", shared_inner, "moe: width of all shared experts together"),
+               SHAPE(rc_ffn, "latent", latent, "moe: width the experts work at; left out for the model's own"),
+               FLAG(rc_ffn, "latent_norm", latent_norm, "moe: a norm at the latent width"),
+               FLAG(rc_ffn, "router_bias", router_bias, "moe: one bias per expert in the router"),
+               FLAG(rc_ffn, "router_bias_f32", router_bias_f32, "moe: that bias is stored in F32"),
+               FLAG(rc_ffn, "shared_gate", shared_gate, "moe: a gate on the shared expert"),
+               FLAG(rc_ffn, "bias", bias, "moe: biases of the experts"));
 
 RC_LOCAL_TABLE(layer_table, rc_layer_run, "layers", "Consecutive layers of one kind.",
-         {"mixer", RC_FIELD_TEXT, offsetof(rc_layer_run, mixer_name), "name of a mixer", .required = true},
-         {"ffn", RC_FIELD_TEXT, offsetof(rc_layer_run, ffn_name), "name of a network", .required = true},
-         {"count", RC_FIELD_COUNT, offsetof(rc_layer_run, count), "how many in a row", .required = true, .low = 1,
-          .high = 100000});
+               {"mixer", RC_FIELD_TEXT, offsetof(rc_layer_run, mixer_name), "name of a mixer", .required = true},
+               {"ffn", RC_FIELD_TEXT, offsetof(rc_layer_run, ffn_name), "name of a network", .required = true},
+               {"count", RC_FIELD_COUNT, offsetof(rc_layer_run, count), "how many in a row", .required = true, .low = 1,
+                .high = 100000});
 
 RC_LOCAL_TABLE(vision_table, rc_vision, "vision tower", "A vision transformer and the projector behind it.",
-         SHAPE(rc_vision, "layers", layers, "layers"), SHAPE(rc_vision, "hidden", hidden, "width"),
-         SHAPE(rc_vision, "qkv", qkv, "width of q, k and v each"), SHAPE(rc_vision, "inner", inner, "width of the MLP"),
-         SHAPE(rc_vision, "patch", patch, "pixels of a patch's side"),
-         SHAPE(rc_vision, "positions", positions, "learned positions"),
-         SHAPE(rc_vision, "projector_in", projector_in, "width of merged patches entering the projector"));
+               SHAPE(rc_vision, "layers", layers, "layers"), SHAPE(rc_vision, "hidden", hidden, "width"),
+               SHAPE(rc_vision, "qkv", qkv, "width of q, k and v each"),
+               SHAPE(rc_vision, "inner", inner, "width of the MLP"),
+               SHAPE(rc_vision, "patch", patch, "pixels of a patch's side"),
+               SHAPE(rc_vision, "positions", positions, "learned positions"),
+               SHAPE(rc_vision, "projector_in", projector_in, "width of merged patches entering the projector"));
 
-#define FORMAT(name_text, member, doc_text)                                                                           \
-    {name_text, RC_FIELD_CHOICE, offsetof(rc_quantization, member), doc_text, .absent = RC_BF16,                       \
-     .choices = rc_format_names}
+#define FORMAT(name_text, member, doc_text)                                                                            \
+    {                                                                                                                  \
+        name_text, RC_FIELD_CHOICE, offsetof(rc_quantization, member), doc_text, .absent = RC_BF16,                    \
+                                                                                 .choices = rc_format_names            \
+    }
 RC_LOCAL_TABLE(quantization_table, rc_quantization, "quantization", "Formats by group; bf16 where left out.",
-         FORMAT("routed_experts", routed_experts, "routed experts"),
-         FORMAT("attention", attention, "projections of the mixers"),
-         FORMAT("shared_experts", shared_experts, "shared experts"),
-         FORMAT("dense_ffn", dense_ffn, "dense networks"), FORMAT("router", router, "routers"),
-         FORMAT("latent", latent, "projections to and from the experts' width"),
-         FORMAT("embedding", embedding, "token embedding"), FORMAT("lm_head", lm_head, "output head"));
+               FORMAT("routed_experts", routed_experts, "routed experts"),
+               FORMAT("attention", attention, "projections of the mixers"),
+               FORMAT("shared_experts", shared_experts, "shared experts"),
+               FORMAT("dense_ffn", dense_ffn, "dense networks"), FORMAT("router", router, "routers"),
+               FORMAT("latent", latent, "projections to and from the experts' width"),
+               FORMAT("embedding", embedding, "token embedding"), FORMAT("lm_head", lm_head, "output head"));
 
 typedef struct model_file {
     rc_model model;
@@ -122,15 +126,15 @@ RC_TABLE(rc_model_table, model_file, "model", "A language model as shapes.",
           .table = &mixer_table, .count_offset = FIELD(mixers_count)},
          {"ffns", RC_FIELD_MAP, FIELD(ffns), "kinds of feed-forward networks by name", .required = true,
           .table = &ffn_table, .count_offset = FIELD(ffns_count)},
-         {"layers", RC_FIELD_LIST, FIELD(layers), "the layers in their order", .required = true,
-          .table = &layer_table, .count_offset = FIELD(layers_count)},
+         {"layers", RC_FIELD_LIST, FIELD(layers), "the layers in their order", .required = true, .table = &layer_table,
+          .count_offset = FIELD(layers_count)},
          {"vision", RC_FIELD_CUSTOM, FIELD(vision), "the vision tower", .custom = read_vision,
           .custom_schema = "{\"type\":\"object\"}"},
          {"sources", RC_FIELD_LIST, offsetof(model_file, sources), "where the numbers come from",
           .table = &rc_source_table, .count_offset = offsetof(model_file, sources_count)});
 #undef FIELD
 
-/* ---------------------------------------------------------------------------------------------------------- checks */
+/* ---------- checks */
 
 typedef struct need {
     int kind;
@@ -139,19 +143,21 @@ typedef struct need {
 } need;
 
 static const need mixer_needs[] = {
-    {RC_GQA, "heads", offsetof(rc_mixer, heads)},         {RC_GQA, "kv_heads", offsetof(rc_mixer, kv_heads)},
-    {RC_GQA, "head_dim", offsetof(rc_mixer, head_dim)},   {RC_MLA, "heads", offsetof(rc_mixer, heads)},
-    {RC_MLA, "kv_rank", offsetof(rc_mixer, kv_rank)},     {RC_MLA, "nope_dim", offsetof(rc_mixer, nope_dim)},
-    {RC_MLA, "value_dim", offsetof(rc_mixer, value_dim)}, {RC_KDA, "heads", offsetof(rc_mixer, heads)},
-    {RC_KDA, "key_dim", offsetof(rc_mixer, key_dim)},     {RC_KDA, "value_dim", offsetof(rc_mixer, value_dim)},
+    {RC_GQA, "heads", offsetof(rc_mixer, heads)},           {RC_GQA, "kv_heads", offsetof(rc_mixer, kv_heads)},
+    {RC_GQA, "head_dim", offsetof(rc_mixer, head_dim)},     {RC_MLA, "heads", offsetof(rc_mixer, heads)},
+    {RC_MLA, "kv_rank", offsetof(rc_mixer, kv_rank)},       {RC_MLA, "nope_dim", offsetof(rc_mixer, nope_dim)},
+    {RC_MLA, "value_dim", offsetof(rc_mixer, value_dim)},   {RC_KDA, "heads", offsetof(rc_mixer, heads)},
+    {RC_KDA, "key_dim", offsetof(rc_mixer, key_dim)},       {RC_KDA, "value_dim", offsetof(rc_mixer, value_dim)},
     {RC_KDA, "conv_width", offsetof(rc_mixer, conv_width)}, {RC_KDA, "gate_rank", offsetof(rc_mixer, gate_rank)},
-    {RC_GDN, "heads", offsetof(rc_mixer, heads)},         {RC_GDN, "key_heads", offsetof(rc_mixer, key_heads)},
-    {RC_GDN, "key_dim", offsetof(rc_mixer, key_dim)},     {RC_GDN, "value_dim", offsetof(rc_mixer, value_dim)},
+    {RC_GDN, "heads", offsetof(rc_mixer, heads)},           {RC_GDN, "key_heads", offsetof(rc_mixer, key_heads)},
+    {RC_GDN, "key_dim", offsetof(rc_mixer, key_dim)},       {RC_GDN, "value_dim", offsetof(rc_mixer, value_dim)},
     {RC_GDN, "conv_width", offsetof(rc_mixer, conv_width)},
 };
 static const need ffn_needs[] = {
-    {RC_DENSE, "inner", offsetof(rc_ffn, inner)},   {RC_MOE, "inner", offsetof(rc_ffn, inner)},
-    {RC_MOE, "experts", offsetof(rc_ffn, experts)}, {RC_MOE, "top_k", offsetof(rc_ffn, top_k)},
+    {RC_DENSE, "inner", offsetof(rc_ffn, inner)},
+    {RC_MOE, "inner", offsetof(rc_ffn, inner)},
+    {RC_MOE, "experts", offsetof(rc_ffn, experts)},
+    {RC_MOE, "top_k", offsetof(rc_ffn, top_k)},
 };
 
 static bool check_needs(const need *needs, size_t count, int kind, const void *entry, const char *path,
@@ -185,25 +191,29 @@ static bool find_kind(const char *wanted, const char *path, const void *entries,
 bool rc_model_finish(rc_model *model, const char *path, rc_reader *reader) {
     bool good = true;
     for (size_t i = 0; i < model->mixers_count; i++)
-        good = check_needs(mixer_needs, sizeof mixer_needs / sizeof *mixer_needs, model->mixers[i].kind,
-                           &model->mixers[i],
-                           rc_arena_format(reader->arena, "%s.mixers.%s", path, model->mixers[i].name), reader) && good;
+        good =
+            check_needs(mixer_needs, sizeof mixer_needs / sizeof *mixer_needs, model->mixers[i].kind, &model->mixers[i],
+                        rc_arena_format(reader->arena, "%s.mixers.%s", path, model->mixers[i].name), reader) &&
+            good;
     for (size_t i = 0; i < model->ffns_count; i++)
         good = check_needs(ffn_needs, sizeof ffn_needs / sizeof *ffn_needs, model->ffns[i].kind, &model->ffns[i],
-                           rc_arena_format(reader->arena, "%s.ffns.%s", path, model->ffns[i].name), reader) && good;
+                           rc_arena_format(reader->arena, "%s.ffns.%s", path, model->ffns[i].name), reader) &&
+               good;
     model->layers_total = 0;
     for (size_t i = 0; i < model->layers_count; i++) {
         rc_layer_run *run = &model->layers[i];
         good = find_kind(run->mixer_name, rc_arena_format(reader->arena, "%s.layers[%zu].mixer", path, i),
-                         model->mixers, sizeof(rc_mixer), model->mixers_count, &run->mixer, reader) && good;
+                         model->mixers, sizeof(rc_mixer), model->mixers_count, &run->mixer, reader) &&
+               good;
         good = find_kind(run->ffn_name, rc_arena_format(reader->arena, "%s.layers[%zu].ffn", path, i), model->ffns,
-                         sizeof(rc_ffn), model->ffns_count, &run->ffn, reader) && good;
+                         sizeof(rc_ffn), model->ffns_count, &run->ffn, reader) &&
+               good;
         model->layers_total += run->count;
     }
     return good;
 }
 
-/* --------------------------------------------------------------------------------------------------------- derived */
+/* ---------- derived */
 
 static double overlap(double a_first, double a_last, double b_first, double b_last) {
     return fmax(0, fmin(a_last, b_last) - fmax(a_first, b_first));

@@ -19,28 +19,28 @@ typedef enum rc_qk_norm { RC_QK_NORM_NONE, RC_QK_NORM_HEAD, RC_QK_NORM_LAYER } r
 
 typedef struct rc_mixer {
     const char *name;
-    int kind;         /* rc_mixer_kind */
-    double heads;     /* query heads; value heads of a gated delta net */
-    double kv_heads;  /* gqa */
-    double head_dim;  /* gqa: query, key and value width of a head */
-    double window;    /* gqa: tokens looked back on; 0: all */
+    int kind;                                   /* rc_mixer_kind */
+    double heads;                               /* query heads; value heads of a gated delta net */
+    double kv_heads;                            /* gqa */
+    double head_dim;                            /* gqa: query, key and value width of a head */
+    double window;                              /* gqa: tokens looked back on; 0: all */
     double q_rank, kv_rank, nope_dim, rope_dim; /* mla; q_rank 0: queries are not compressed */
-    double value_dim; /* mla, kda, gdn: value width of a head */
-    double key_heads; /* gdn */
-    double key_dim;   /* kda, gdn: key width of a head */
-    double conv_width; /* kda, gdn: taps of the short convolution */
-    double gate_rank; /* kda: rank of the decay gate */
+    double value_dim;                           /* mla, kda, gdn: value width of a head */
+    double key_heads;                           /* gdn */
+    double key_dim;                             /* kda, gdn: key width of a head */
+    double conv_width;                          /* kda, gdn: taps of the short convolution */
+    double gate_rank;                           /* kda: rank of the decay gate */
     double index_heads, index_dim, index_top_k; /* mla: the indexer of sparse attention; 0: none */
     bool output_gate, qkv_bias, output_bias, sinks;
-    int qk_norm;      /* rc_qk_norm */
+    int qk_norm; /* rc_qk_norm */
 } rc_mixer;
 
 typedef enum rc_ffn_kind { RC_DENSE, RC_MOE } rc_ffn_kind;
 
 typedef struct rc_ffn {
     const char *name;
-    int kind;            /* rc_ffn_kind */
-    double inner;        /* width of the dense network, or of one expert */
+    int kind;     /* rc_ffn_kind */
+    double inner; /* width of the dense network, or of one expert */
     double experts, top_k;
     double shared_inner; /* width of all shared experts together; 0: none */
     double latent;       /* width experts work at; 0: the model's own */
@@ -49,8 +49,8 @@ typedef struct rc_ffn {
 
 typedef struct rc_layer_run {
     const char *mixer_name, *ffn_name;
-    double count;         /* consecutive layers of this kind */
-    uint32_t mixer, ffn;  /* indices, filled by rc_model_finish */
+    double count;        /* consecutive layers of this kind */
+    uint32_t mixer, ffn; /* indices, filled by rc_model_finish */
 } rc_layer_run;
 
 typedef struct rc_vision {
@@ -66,9 +66,9 @@ typedef struct rc_model {
     const char *name, *title;
     double hidden, vocab, max_context;
     bool tied_embeddings;
-    bool attention_residual;   /* K3: every layer mixes the outputs of earlier blocks */
-    double residual_block;     /* layers of a block */
-    double mtp_layers;         /* multi-token-prediction layers in the checkpoint */
+    bool attention_residual; /* K3: every layer mixes the outputs of earlier blocks */
+    double residual_block;   /* layers of a block */
+    double mtp_layers;       /* multi-token-prediction layers in the checkpoint */
     rc_quantization quantization;
     rc_mixer *mixers;
     size_t mixers_count;
@@ -78,7 +78,7 @@ typedef struct rc_model {
     size_t layers_count;
     bool has_vision;
     rc_vision vision;
-    double layers_total;       /* filled by rc_model_finish */
+    double layers_total; /* filled by rc_model_finish */
 } rc_model;
 
 extern const rc_table rc_model_table;

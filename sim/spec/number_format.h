@@ -13,7 +13,16 @@
 #include <stddef.h>
 
 typedef enum rc_format_id {
-    RC_F32, RC_BF16, RC_FP8, RC_MXFP8, RC_NVFP4, RC_MXFP4, RC_INT8, RC_INT4, RC_INT4_G32, RC_FORMAT_COUNT
+    RC_F32,
+    RC_BF16,
+    RC_FP8,
+    RC_MXFP8,
+    RC_NVFP4,
+    RC_MXFP4,
+    RC_INT8,
+    RC_INT4,
+    RC_INT4_G32,
+    RC_FORMAT_COUNT
 } rc_format_id;
 
 typedef struct rc_number_format {

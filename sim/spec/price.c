@@ -4,11 +4,11 @@
 #include <string.h>
 
 RC_LOCAL_TABLE(price_entry_table, rc_price, "price", "What one GPU costs an hour.",
-         {"price", RC_FIELD_QUANTITY, offsetof(rc_price, usd_per_gpu_hour), "dollars per GPU-hour", .required = true,
-          .unit = RC_USD_PER_HOUR},
-         {"seller", RC_FIELD_TEXT, offsetof(rc_price, seller), "who sells at it"},
-         {"kind", RC_FIELD_TEXT, offsetof(rc_price, kind), "on-demand, reserved, owned"},
-         {"note", RC_FIELD_TEXT, offsetof(rc_price, note), "a remark"});
+               {"price", RC_FIELD_QUANTITY, offsetof(rc_price, usd_per_gpu_hour), "dollars per GPU-hour",
+                .required = true, .unit = RC_USD_PER_HOUR},
+               {"seller", RC_FIELD_TEXT, offsetof(rc_price, seller), "who sells at it"},
+               {"kind", RC_FIELD_TEXT, offsetof(rc_price, kind), "on-demand, reserved, owned"},
+               {"note", RC_FIELD_TEXT, offsetof(rc_price, note), "a remark"});
 
 /* {"mi355x": "$2.50/h", "b200": {"price": "$6.00/h", "seller": ...}} */
 static bool read_prices(const cJSON *json, void *target, const char *path, rc_reader *reader) {
@@ -32,13 +32,13 @@ static bool read_prices(const cJSON *json, void *target, const char *path, rc_re
 }
 
 RC_LOCAL_TABLE(book_table, rc_price_book, "price book", "Prices that belong together.",
-         {"title", RC_FIELD_TEXT, offsetof(rc_price_book, title), "what prices these are", .required = true},
-         {"source", RC_FIELD_TEXT, offsetof(rc_price_book, source), "where they come from", .required = true},
-         {"date", RC_FIELD_TEXT, offsetof(rc_price_book, date), "when they were read", .required = true},
-         {"note", RC_FIELD_TEXT, offsetof(rc_price_book, note), "a remark"},
-         {"prices", RC_FIELD_CUSTOM, offsetof(rc_price_book, prices), "dollars per GPU-hour by accelerator",
-          .required = true, .custom = read_prices,
-          .custom_schema = "{\"type\":\"object\",\"additionalProperties\":{\"type\":[\"string\",\"object\"]}}"});
+               {"title", RC_FIELD_TEXT, offsetof(rc_price_book, title), "what prices these are", .required = true},
+               {"source", RC_FIELD_TEXT, offsetof(rc_price_book, source), "where they come from", .required = true},
+               {"date", RC_FIELD_TEXT, offsetof(rc_price_book, date), "when they were read", .required = true},
+               {"note", RC_FIELD_TEXT, offsetof(rc_price_book, note), "a remark"},
+               {"prices", RC_FIELD_CUSTOM, offsetof(rc_price_book, prices), "dollars per GPU-hour by accelerator",
+                .required = true, .custom = read_prices,
+                .custom_schema = "{\"type\":\"object\",\"additionalProperties\":{\"type\":[\"string\",\"object\"]}}"});
 
 RC_TABLE(rc_price_books_table, rc_price_books, "prices", "Price books by name.",
          {"schema", RC_FIELD_TEXT, offsetof(rc_price_books, schema), "rackcast/prices/1", .required = true},

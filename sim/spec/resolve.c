@@ -12,8 +12,10 @@ static const struct {
     const char *path;
     rc_catalog_kind kind;
 } slots[] = {
-    {"model", RC_CATALOG_MODEL},          {"hardware.accelerator", RC_CATALOG_ACCELERATOR},
-    {"hardware.fabric", RC_CATALOG_FABRIC}, {"hardware.stack", RC_CATALOG_STACK},
+    {"model", RC_CATALOG_MODEL},
+    {"hardware.accelerator", RC_CATALOG_ACCELERATOR},
+    {"hardware.fabric", RC_CATALOG_FABRIC},
+    {"hardware.stack", RC_CATALOG_STACK},
     {"workload", RC_CATALOG_MIX},
 };
 enum { SLOTS = sizeof slots / sizeof *slots };
@@ -49,7 +51,7 @@ void rc_resolution_add_file(rc_resolution *resolution, const char *path) {
     };
 }
 
-/* ------------------------------------------------------------------------------------------------------- expanding */
+/* ---------- expanding */
 
 static int slot_of(const char *path) {
     for (int i = 0; i < SLOTS; i++)
@@ -62,6 +64,12 @@ static int slot_of(const char *path) {
 static cJSON *expand(rc_resolution *r, cJSON *parent, const char *key, int slot) {
     cJSON *named = rc_json_get(parent, key);
     char *file = rc_catalog_find(slots[slot].kind, named->valuestring, r->arena);
+    const char *slash = strrchr(r->scenario_file, '/');
+    if (!file && slash) /* beside the scenario */
+        file = rc_catalog_find(slots[slot].kind,
+                               rc_arena_format(r->arena, "%.*s%s", (int)(slash - r->scenario_file) + 1,
+                                               r->scenario_file, named->valuestring),
+                               r->arena);
     if (!file) {
         rc_catalog_complain(slots[slot].kind, named->valuestring, r->scenario_file, slots[slot].path, r->arena,
                             r->problems);
@@ -157,7 +165,7 @@ static bool fill_default(rc_resolution *r, int slot) {
     return name != NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------- settings */
+/* ---------- settings */
 
 enum { STEPS_MAX = 16 };
 
@@ -214,12 +222,15 @@ static cJSON *value_of(const char *text, rc_problems *problems) {
 static bool apply(rc_resolution *r, const char *setting) {
     const char *equals = strchr(setting, '=');
     if (!equals || equals == setting) {
-        rc_problem_add(r->problems, RC_USAGE, "", setting, 0, setting, "path=value, as parallel.tp=8",
-                       "not a setting");
+        rc_problem_add(r->problems, RC_USAGE, "", setting, 0, setting, "path=value, as parallel.tp=8", "not a setting");
         return false;
     }
     const char *steps[STEPS_MAX];
     size_t count = split_path(rc_arena_format(r->arena, "%.*s", (int)(equals - setting), setting), steps);
+    if (count == 0) {
+        rc_problem_add(r->problems, RC_USAGE, "", setting, 0, setting, "path=value, as parallel.tp=8", "not a setting");
+        return false;
+    }
     cJSON *node = r->root;
     char *walked = rc_arena_text(r->arena, "");
     for (size_t i = 0; node && i + 1 < count; i++) {
@@ -241,7 +252,7 @@ static bool apply(rc_resolution *r, const char *setting) {
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- whole */
+/* ---------- whole */
 
 static bool load_scenario(rc_resolution *r, const char *scenario) {
     r->scenario_file = "";

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ----------------------------------------------------------------------------------------------------- file's shape */
+/* ---------- file's shape */
 
 static const char *const weights_names[] = {"checkpoint", "bf16", "fp8", "nvfp4", "mxfp4", "int4", NULL};
 static const rc_format_id weights_formats[] = {RC_FORMAT_COUNT, RC_BF16, RC_FP8, RC_NVFP4, RC_MXFP4, RC_INT4};
@@ -85,10 +85,10 @@ static bool read_workload(const cJSON *json, void *target, const char *path, rc_
            rc_workload_finish(target, path, reader);
 }
 
-#define REFUSED(name_text, doc_text)                                                                                  \
-    {name_text, RC_FIELD_CUSTOM, 0, doc_text, .custom = refuse, .custom_schema = "{\"type\":\"null\"}"}
-#define DEGREE(name_text, member, doc_text)                                                                           \
-    {name_text, RC_FIELD_COUNT, offsetof(rc_parallel, member), doc_text, .absent = 1, .low = 1, .high = 4096}
+#define REFUSED(name_text, doc_text)                                                                                   \
+    { name_text, RC_FIELD_CUSTOM, 0, doc_text, .custom = refuse, .custom_schema = "{\"type\":\"null\"}" }
+#define DEGREE(name_text, member, doc_text)                                                                            \
+    { name_text, RC_FIELD_COUNT, offsetof(rc_parallel, member), doc_text, .absent = 1, .low = 1, .high = 4096 }
 
 RC_TABLE(rc_parallel_table, rc_parallel, "parallel", "How a replica is split over GPUs.",
          DEGREE("tp", tp, "tensor parallel: heads and columns"), DEGREE("pp", pp, "pipeline stages"),
@@ -98,41 +98,41 @@ RC_TABLE(rc_parallel_table, rc_parallel, "parallel", "How a replica is split ove
          DEGREE("replicas", replicas, "independent copies of the whole"));
 
 RC_LOCAL_TABLE(hardware_table, rc_hardware, "hardware", "The rack.",
-         {"accelerator", RC_FIELD_CUSTOM, offsetof(rc_hardware, accelerator), "name, path or object",
-          .required = true, .custom = read_accelerator, .custom_schema = "{\"type\":[\"string\",\"object\"]}"},
-         {"count", RC_FIELD_COUNT, offsetof(rc_hardware, count), "GPUs", .absent = NAN, .low = 1, .high = 1e6},
-         {"per_node", RC_FIELD_COUNT, offsetof(rc_hardware, per_node), "GPUs of a node", .absent = NAN, .low = 1,
-          .high = 1024},
-         {"fabric", RC_FIELD_CUSTOM, offsetof(rc_hardware, fabric), "name, path or object", .required = true,
-          .custom = read_fabric, .custom_schema = "{\"type\":[\"string\",\"object\"]}"},
-         {"stack", RC_FIELD_CUSTOM, offsetof(rc_hardware, stack), "name, path or object", .required = true,
-          .custom = read_stack, .custom_schema = "{\"type\":[\"string\",\"object\"]}"});
+               {"accelerator", RC_FIELD_CUSTOM, offsetof(rc_hardware, accelerator), "name, path or object",
+                .required = true, .custom = read_accelerator, .custom_schema = "{\"type\":[\"string\",\"object\"]}"},
+               {"count", RC_FIELD_COUNT, offsetof(rc_hardware, count), "GPUs", .absent = NAN, .low = 1, .high = 1e6},
+               {"per_node", RC_FIELD_COUNT, offsetof(rc_hardware, per_node), "GPUs of a node", .absent = NAN, .low = 1,
+                .high = 1024},
+               {"fabric", RC_FIELD_CUSTOM, offsetof(rc_hardware, fabric), "name, path or object", .required = true,
+                .custom = read_fabric, .custom_schema = "{\"type\":[\"string\",\"object\"]}"},
+               {"stack", RC_FIELD_CUSTOM, offsetof(rc_hardware, stack), "name, path or object", .required = true,
+                .custom = read_stack, .custom_schema = "{\"type\":[\"string\",\"object\"]}"});
 
 #define FIELD(member) offsetof(engine_file, engine.member)
 RC_LOCAL_TABLE(engine_table, engine_file, "engine", "Settings of the serving engine; the stack's own where left out.",
-         {"policy", RC_FIELD_TEXT, FIELD(policy), "scheduling policy"},
-         {"max_running", RC_FIELD_COUNT, FIELD(max_running), "running requests of a replica", .absent = NAN, .low = 1,
-          .high = 1e6},
-         {"max_batched_tokens", RC_FIELD_COUNT, FIELD(max_batched_tokens), "tokens of a step", .absent = NAN,
-          .low = 1, .high = 1e7},
-         {"memory_fraction", RC_FIELD_NUMBER, FIELD(memory_fraction), "share of the usable memory taken",
-          .absent = NAN, .low = 0.01, .high = 1},
-         {"kv_dtype", RC_FIELD_CHOICE, FIELD(kv_format), "format of the KV cache", .absent = -1,
-          .choices = rc_format_names},
-         {"kv_block_tokens", RC_FIELD_COUNT, FIELD(kv_block_tokens), "tokens of a KV block", .absent = NAN, .low = 1,
-          .high = 65536},
-         {"max_context", RC_FIELD_COUNT, FIELD(max_context), "longest request admitted, in tokens",
-          .absent = INFINITY, .low = 1, .high = 1e9},
-         {"vision", RC_FIELD_BOOL, FIELD(vision), "load the vision tower"},
-         {"prefix_cache", RC_FIELD_BOOL, offsetof(engine_file, prefix_cache), "reuse of shared prefixes"},
-         {"host_cache", RC_FIELD_QUANTITY, offsetof(engine_file, host_cache_bytes), "cache in host memory",
-          .unit = RC_BYTES});
+               {"policy", RC_FIELD_TEXT, FIELD(policy), "scheduling policy"},
+               {"max_running", RC_FIELD_COUNT, FIELD(max_running), "running requests of a replica", .absent = NAN,
+                .low = 1, .high = 1e6},
+               {"max_batched_tokens", RC_FIELD_COUNT, FIELD(max_batched_tokens), "tokens of a step", .absent = NAN,
+                .low = 1, .high = 1e7},
+               {"memory_fraction", RC_FIELD_NUMBER, FIELD(memory_fraction), "share of the usable memory taken",
+                .absent = NAN, .low = 0.01, .high = 1},
+               {"kv_dtype", RC_FIELD_CHOICE, FIELD(kv_format), "format of the KV cache", .absent = -1,
+                .choices = rc_format_names},
+               {"kv_block_tokens", RC_FIELD_COUNT, FIELD(kv_block_tokens), "tokens of a KV block", .absent = NAN,
+                .low = 1, .high = 65536},
+               {"max_context", RC_FIELD_COUNT, FIELD(max_context), "longest request admitted, in tokens",
+                .absent = INFINITY, .low = 1, .high = 1e9},
+               {"vision", RC_FIELD_BOOL, FIELD(vision), "load the vision tower"},
+               {"prefix_cache", RC_FIELD_BOOL, offsetof(engine_file, prefix_cache), "reuse of shared prefixes"},
+               {"host_cache", RC_FIELD_QUANTITY, offsetof(engine_file, host_cache_bytes), "cache in host memory",
+                .unit = RC_BYTES});
 #undef FIELD
 
 RC_LOCAL_TABLE(price_table, price_file, "price", "What a GPU costs.",
-         {"book", RC_FIELD_TEXT, offsetof(price_file, book), "name of a price book"},
-         {"usd_per_gpu_hour", RC_FIELD_QUANTITY, offsetof(price_file, usd_per_gpu_hour), "a price of your own",
-          .absent = NAN, .unit = RC_USD_PER_HOUR});
+               {"book", RC_FIELD_TEXT, offsetof(price_file, book), "name of a price book"},
+               {"usd_per_gpu_hour", RC_FIELD_QUANTITY, offsetof(price_file, usd_per_gpu_hour), "a price of your own",
+                .absent = NAN, .unit = RC_USD_PER_HOUR});
 
 #define FIELD(member) offsetof(scenario_file, member)
 RC_TABLE(rc_scenario_table, scenario_file, "scenario", "A question: a model on a rack under a load.",
@@ -156,7 +156,7 @@ RC_TABLE(rc_scenario_table, scenario_file, "scenario", "A question: a model on a
          REFUSED("pools", "several pools of hardware (not simulated yet)"));
 #undef FIELD
 
-/* ------------------------------------------------------------------------------------------------------- layouts */
+/* ---------- layouts */
 
 double rc_replica_gpus(const rc_parallel *p) {
     return p->tp * p->dp * p->pp;
@@ -179,8 +179,8 @@ const char *rc_parallel_text(char *text, size_t size, const rc_parallel *p) {
     text[0] = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts && used < size; i++)
         if (parts[i].degree > 1)
-            used += (size_t)snprintf(text + used, size - used, "%s%s%.0f", used ? "+" : "", parts[i].name,
-                                     parts[i].degree);
+            used +=
+                (size_t)snprintf(text + used, size - used, "%s%s%.0f", used ? "+" : "", parts[i].name, parts[i].degree);
     if (!used)
         used = (size_t)snprintf(text, size, "TP1");
     if (p->replicas > 1 && used < size)
@@ -188,7 +188,7 @@ const char *rc_parallel_text(char *text, size_t size, const rc_parallel *p) {
     return text;
 }
 
-/* ------------------------------------------------------------------------------------------------- filling the gaps */
+/* ---------- filling the gaps */
 
 static void assume(rc_resolution *r, const char *format, const char *value) {
     char text[RC_TEXT_LENGTH];
@@ -238,9 +238,8 @@ static void fill_layout(rc_resolution *r, rc_hardware *hardware, rc_parallel *pa
         hardware->count = rc_replica_gpus(parallel) * parallel->replicas;
     if (given || hardware->count == 1)
         return;
-    double widest = is_power_of_two(hardware->count) && hardware->count <= 2 * hardware->per_node
-                        ? hardware->count
-                        : hardware->per_node;
+    double widest = is_power_of_two(hardware->count) && hardware->count <= 2 * hardware->per_node ? hardware->count
+                                                                                                  : hardware->per_node;
     while (widest > 1 && (fmod(hardware->count, widest) != 0 || !is_power_of_two(widest)))
         widest--;
     parallel->tp = widest;
@@ -281,7 +280,7 @@ static bool check_layout(rc_reader *reader, const rc_hardware *hardware, const r
     return good;
 }
 
-/* ------------------------------------------------------------------------------------------ price, objectives, trace */
+/* ---------- price, objectives, trace */
 
 static bool find_price(rc_reader *reader, rc_resolution *r, const price_file *given, rc_scenario *s) {
     s->usd_per_gpu_hour = given->usd_per_gpu_hour;
@@ -327,9 +326,9 @@ static bool read_objective(rc_reader *reader, const char *text, size_t index, rc
     bool good = objective->metric != RC_METRIC_COUNT && !*end && rank > 0 && rank <= 100 &&
                 rc_quantity_parse(limit, RC_SECONDS, &objective->limit_s);
     snprintf(path, sizeof path, "objectives[%zu]", index);
-    return good || rc_complain(reader, RC_BAD_VALUE, path, text,
-                               "metric:limit:percentile, as \"ttft:2s:p99\" (ttft, tpot, itl or e2e)",
-                               "not an objective");
+    return good ||
+           rc_complain(reader, RC_BAD_VALUE, path, text,
+                       "metric:limit:percentile, as \"ttft:2s:p99\" (ttft, tpot, itl or e2e)", "not an objective");
 }
 
 /* A trace lies where the path says, beside the scenario, or among the shipped ones. */
@@ -342,8 +341,8 @@ static bool find_trace(rc_reader *reader, rc_resolution *r, rc_arrival *arrival)
     if (here || there)
         fclose(here ? here : there);
     if (!here && !there && !shipped) {
-        rc_catalog_complain(RC_CATALOG_TRACE, arrival->file, rc_resolution_file(r, "workload"),
-                            "workload.arrival.file", reader->arena, reader->problems);
+        rc_catalog_complain(RC_CATALOG_TRACE, arrival->file, rc_resolution_file(r, "workload"), "workload.arrival.file",
+                            reader->arena, reader->problems);
         return false;
     }
     arrival->file = here ? arrival->file : there ? beside : shipped;
@@ -351,7 +350,7 @@ static bool find_trace(rc_reader *reader, rc_resolution *r, rc_arrival *arrival)
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- opening */
+/* ---------- opening */
 
 static bool check_schema(rc_reader *reader, const char *found) {
     static const char wanted[] = "rackcast/scenario/1";
@@ -387,6 +386,11 @@ static bool fill(rc_scenario *s, const scenario_file *file, rc_resolution *r, rc
     good = check_features(reader, &file->engine) && good;
     good = check_layout(reader, &s->hardware, &s->parallel) && good;
     good = find_price(reader, r, &file->price, s) && good;
+    if (file->objectives_count > RC_OBJECTIVES_MAX) {
+        char found[32];
+        snprintf(found, sizeof found, "%zu", file->objectives_count);
+        good = rc_complain(reader, RC_BAD_VALUE, "objectives", found, "at most 16", "too many objectives");
+    }
     s->objectives_count = file->objectives_count;
     s->objectives = rc_arena_take(s->arena, (file->objectives_count + 1) * sizeof *s->objectives);
     for (size_t i = 0; i < file->objectives_count; i++)
@@ -409,24 +413,26 @@ static bool changes_the_rack(const rc_question *question) {
 static void describe(rc_scenario *s, const scenario_file *file, rc_resolution *r, const rc_question *question) {
     char layout[64];
     s->name = file->name ? file->name : "";
-    s->title = file->title && !changes_the_rack(question)
-                   ? file->title
-                   : rc_arena_format(s->arena, "%s on %.0f x %s, %s", s->model.title, s->hardware.count,
-                                     s->hardware.accelerator.title,
-                                     rc_parallel_text(layout, sizeof layout, &s->parallel));
+    s->title =
+        file->title && !changes_the_rack(question)
+            ? file->title
+            : rc_arena_format(s->arena, "%s on %.0f x %s, %s", s->model.title, s->hardware.count,
+                              s->hardware.accelerator.title, rc_parallel_text(layout, sizeof layout, &s->parallel));
     if (file->title && !changes_the_rack(question) && question->settings_count)
         s->title = rc_arena_format(s->arena, "%s, %zu setting%s changed", file->title, question->settings_count,
                                    question->settings_count > 1 ? "s" : "");
     bool moe = false;
     const rc_hardware *h = &s->hardware;
     if (strcmp(h->stack.accelerator, h->accelerator.name) != 0)
-        rc_resolution_assume(r, rc_arena_format(s->arena, "stack %s was made for %s: its efficiencies are carried over to %s",
+        rc_resolution_assume(r, rc_arena_format(s->arena,
+                                                "stack %s was made for %s: its efficiencies are carried over to %s",
                                                 h->stack.name, h->stack.accelerator, h->accelerator.name));
     for (size_t i = 0; i < s->model.ffns_count; i++)
         moe = moe || s->model.ffns[i].kind == RC_MOE;
     if (moe && s->has_workload && !s->workload.routing_given)
-        assume_number(r, "expert popularity of this traffic: log-normal, sigma %.1f (assumed; 1 to 2 is plausible, 0 is uniform)",
-                      s->workload.routing.sigma);
+        assume_number(
+            r, "expert popularity of this traffic: log-normal, sigma %.1f (assumed; 1 to 2 is plausible, 0 is uniform)",
+            s->workload.routing.sigma);
     s->assumptions = rc_arena_take(s->arena, (r->assumptions_count + 1) * sizeof *s->assumptions);
     memcpy(s->assumptions, r->assumptions, r->assumptions_count * sizeof *s->assumptions);
     s->assumptions_count = r->assumptions_count;

@@ -55,14 +55,14 @@ struct rc_scenario {
     rc_engine engine;
     bool has_workload;
     rc_workload workload;
-    const char *price_book;      /* NULL: no price */
-    double usd_per_gpu_hour;     /* NaN: no price */
+    const char *price_book;  /* NULL: no price */
+    double usd_per_gpu_hour; /* NaN: no price */
     rc_objective *objectives;
     size_t objectives_count;
     uint64_t seed;
-    const char **assumptions;    /* what was not asked for and taken from the stack or assumed */
+    const char **assumptions; /* what was not asked for and taken from the stack or assumed */
     size_t assumptions_count;
-    const char *resolved;        /* JSON text */
+    const char *resolved; /* JSON text */
     rc_data_file *files;
     size_t files_count;
 };

@@ -9,80 +9,87 @@ static const char *const operation_names[] = {"all-reduce", "all-to-all", "all-g
 static const char *const algorithm_names[] = {"one-shot", "two-shot", "ring", "direct", NULL};
 static const char *const level_names[] = {"inner", "outer", NULL};
 
-#define PROVENANCE(type)                                                                                              \
-    {"provenance", RC_FIELD_CHOICE, offsetof(type, provenance), "measured, fitted, transferred or assumed",            \
-     .required = true, .choices = rc_provenance_names},                                                                \
-    {"source", RC_FIELD_TEXT, offsetof(type, source), "where the numbers come from"}
+#define PROVENANCE(type)                                                                                               \
+    {"provenance",                                                                                                     \
+     RC_FIELD_CHOICE,                                                                                                  \
+     offsetof(type, provenance),                                                                                       \
+     "measured, fitted, transferred or assumed",                                                                       \
+     .required = true,                                                                                                 \
+     .choices = rc_provenance_names},                                                                                  \
+    {                                                                                                                  \
+        "source", RC_FIELD_TEXT, offsetof(type, source), "where the numbers come from"                                 \
+    }
 
-RC_LOCAL_TABLE(kernel_table, rc_kernel, "kernel", "One kernel family: t = launch + unit_time units + p-norm of memory and compute.",
-         {"launch", RC_FIELD_QUANTITY, offsetof(rc_kernel, launch_s), "launch and ramp of the kernel",
-          .required = true, .unit = RC_SECONDS},
-         {"memory_efficiency", RC_FIELD_NUMBER, offsetof(rc_kernel, memory_efficiency),
-          "share of the sheet's bandwidth it reaches", .required = true, .low = 0.001, .high = 1},
-         {"compute_efficiency", RC_FIELD_NUMBER, offsetof(rc_kernel, compute_efficiency),
-          "share of the dense peak it reaches", .required = true, .low = 0.001, .high = 1},
-         {"sharpness", RC_FIELD_NUMBER, offsetof(rc_kernel, sharpness), "exponent of the p-norm", .absent = 2.5,
-          .low = 1, .high = 20},
-         {"peak", RC_FIELD_CHOICE, offsetof(rc_kernel, peak), "which peak", .choices = rc_peak_names},
-         {"unit_time", RC_FIELD_QUANTITY, offsetof(rc_kernel, unit_time_s), "cost of a unit of work",
-          .unit = RC_SECONDS},
-         {"column_tile", RC_FIELD_COUNT, offsetof(rc_kernel, column_tile), "columns are rounded up to it",
-          .absent = 1, .low = 1, .high = 65536},
-         {"token_tile", RC_FIELD_COUNT, offsetof(rc_kernel, token_tile), "smallest tokens per expert", .absent = 1,
-          .low = 1, .high = 65536},
-         {"head_tile", RC_FIELD_COUNT, offsetof(rc_kernel, head_tile), "query heads are rounded up to it",
-          .absent = 1, .low = 1, .high = 1024},
-         PROVENANCE(rc_kernel),
-         {"samples", RC_FIELD_COUNT, offsetof(rc_kernel, samples), "measured rows it was fitted to", .absent = NAN},
-         {"median_error", RC_FIELD_NUMBER, offsetof(rc_kernel, median_error), "on those rows, as a share",
-          .absent = NAN},
-         {"p90_error", RC_FIELD_NUMBER, offsetof(rc_kernel, p90_error), "on those rows, as a share", .absent = NAN});
+RC_LOCAL_TABLE(
+    kernel_table, rc_kernel, "kernel",
+    "One kernel family: t = launch + unit_time units + p-norm of memory and compute.",
+    {"launch", RC_FIELD_QUANTITY, offsetof(rc_kernel, launch_s), "launch and ramp of the kernel", .required = true,
+     .unit = RC_SECONDS},
+    {"memory_efficiency", RC_FIELD_NUMBER, offsetof(rc_kernel, memory_efficiency),
+     "share of the sheet's bandwidth it reaches", .required = true, .low = 0.001, .high = 1},
+    {"compute_efficiency", RC_FIELD_NUMBER, offsetof(rc_kernel, compute_efficiency),
+     "share of the dense peak it reaches", .required = true, .low = 0.001, .high = 1},
+    {"sharpness", RC_FIELD_NUMBER, offsetof(rc_kernel, sharpness), "exponent of the p-norm", .absent = 2.5, .low = 1,
+     .high = 20},
+    {"peak", RC_FIELD_CHOICE, offsetof(rc_kernel, peak), "which peak", .choices = rc_peak_names},
+    {"unit_time", RC_FIELD_QUANTITY, offsetof(rc_kernel, unit_time_s), "cost of a unit of work", .unit = RC_SECONDS},
+    {"column_tile", RC_FIELD_COUNT, offsetof(rc_kernel, column_tile), "columns are rounded up to it", .absent = 1,
+     .low = 1, .high = 65536},
+    {"token_tile", RC_FIELD_COUNT, offsetof(rc_kernel, token_tile), "smallest tokens per expert", .absent = 1, .low = 1,
+     .high = 65536},
+    {"head_tile", RC_FIELD_COUNT, offsetof(rc_kernel, head_tile), "query heads are rounded up to it", .absent = 1,
+     .low = 1, .high = 1024},
+    PROVENANCE(rc_kernel),
+    {"samples", RC_FIELD_COUNT, offsetof(rc_kernel, samples), "measured rows it was fitted to", .absent = NAN},
+    {"median_error", RC_FIELD_NUMBER, offsetof(rc_kernel, median_error), "on those rows, as a share", .absent = NAN},
+    {"p90_error", RC_FIELD_NUMBER, offsetof(rc_kernel, p90_error), "on those rows, as a share", .absent = NAN});
 
 RC_LOCAL_TABLE(collective_table, rc_collective, "collective", "One algorithm of one collective on one level.",
-         {"operation", RC_FIELD_CHOICE, offsetof(rc_collective, operation), "what it does", .required = true,
-          .choices = operation_names},
-         {"algorithm", RC_FIELD_CHOICE, offsetof(rc_collective, algorithm), "how", .required = true,
-          .choices = algorithm_names},
-         {"level", RC_FIELD_CHOICE, offsetof(rc_collective, level), "on which level of the fabric", .required = true,
-          .choices = level_names},
-         {"latency", RC_FIELD_QUANTITY, offsetof(rc_collective, latency_s), "of the software", .required = true,
-          .unit = RC_SECONDS},
-         {"hops", RC_FIELD_NUMBER, offsetof(rc_collective, hops), "how often the link's latency is paid", .absent = 0,
-          .low = 0, .high = 1000},
-         {"efficiency", RC_FIELD_NUMBER, offsetof(rc_collective, efficiency), "share of the link's bandwidth",
-          .required = true, .low = 0.001, .high = 1},
-         PROVENANCE(rc_collective));
+               {"operation", RC_FIELD_CHOICE, offsetof(rc_collective, operation), "what it does", .required = true,
+                .choices = operation_names},
+               {"algorithm", RC_FIELD_CHOICE, offsetof(rc_collective, algorithm), "how", .required = true,
+                .choices = algorithm_names},
+               {"level", RC_FIELD_CHOICE, offsetof(rc_collective, level), "on which level of the fabric",
+                .required = true, .choices = level_names},
+               {"latency", RC_FIELD_QUANTITY, offsetof(rc_collective, latency_s), "of the software", .required = true,
+                .unit = RC_SECONDS},
+               {"hops", RC_FIELD_NUMBER, offsetof(rc_collective, hops), "how often the link's latency is paid",
+                .absent = 0, .low = 0, .high = 1000},
+               {"efficiency", RC_FIELD_NUMBER, offsetof(rc_collective, efficiency), "share of the link's bandwidth",
+                .required = true, .low = 0.001, .high = 1},
+               PROVENANCE(rc_collective));
 
 RC_LOCAL_TABLE(memory_table, rc_stack_memory, "memory", "What the engine takes beside weights and caches, on one GPU.",
-         {"workspace", RC_FIELD_QUANTITY, offsetof(rc_stack_memory, workspace_bytes), "activations and libraries",
-          .required = true, .unit = RC_BYTES},
-         {"graphs", RC_FIELD_QUANTITY, offsetof(rc_stack_memory, graphs_bytes), "captured graphs", .required = true,
-          .unit = RC_BYTES},
-         {"state_slots", RC_FIELD_COUNT, offsetof(rc_stack_memory, state_slots),
-          "recurrent-state slots a running request takes", .absent = 1, .low = 1, .high = 64});
+               {"workspace", RC_FIELD_QUANTITY, offsetof(rc_stack_memory, workspace_bytes), "activations and libraries",
+                .required = true, .unit = RC_BYTES},
+               {"graphs", RC_FIELD_QUANTITY, offsetof(rc_stack_memory, graphs_bytes), "captured graphs",
+                .required = true, .unit = RC_BYTES},
+               {"state_slots", RC_FIELD_COUNT, offsetof(rc_stack_memory, state_slots),
+                "recurrent-state slots a running request takes", .absent = 1, .low = 1, .high = 64});
 
 RC_LOCAL_TABLE(engine_table, rc_stack_engine, "defaults", "The engine's settings unless a scenario says otherwise.",
-         {"policy", RC_FIELD_TEXT, offsetof(rc_stack_engine, policy), "scheduling policy", .required = true},
-         {"max_running", RC_FIELD_COUNT, offsetof(rc_stack_engine, max_running), "running requests of a replica",
-          .required = true, .low = 1, .high = 1e6},
-         {"max_batched_tokens", RC_FIELD_COUNT, offsetof(rc_stack_engine, max_batched_tokens), "tokens of a step",
-          .required = true, .low = 1, .high = 1e7},
-         {"memory_fraction", RC_FIELD_NUMBER, offsetof(rc_stack_engine, memory_fraction), "share of usable memory",
-          .required = true, .low = 0.01, .high = 1},
-         {"kv_dtype", RC_FIELD_CHOICE, offsetof(rc_stack_engine, kv_format), "format of the KV cache",
-          .required = true, .choices = rc_format_names},
-         {"kv_block_tokens", RC_FIELD_COUNT, offsetof(rc_stack_engine, kv_block_tokens), "tokens of a KV block",
-          .required = true, .low = 1, .high = 65536});
+               {"policy", RC_FIELD_TEXT, offsetof(rc_stack_engine, policy), "scheduling policy", .required = true},
+               {"max_running", RC_FIELD_COUNT, offsetof(rc_stack_engine, max_running), "running requests of a replica",
+                .required = true, .low = 1, .high = 1e6},
+               {"max_batched_tokens", RC_FIELD_COUNT, offsetof(rc_stack_engine, max_batched_tokens), "tokens of a step",
+                .required = true, .low = 1, .high = 1e7},
+               {"memory_fraction", RC_FIELD_NUMBER, offsetof(rc_stack_engine, memory_fraction),
+                "share of usable memory", .required = true, .low = 0.01, .high = 1},
+               {"kv_dtype", RC_FIELD_CHOICE, offsetof(rc_stack_engine, kv_format), "format of the KV cache",
+                .required = true, .choices = rc_format_names},
+               {"kv_block_tokens", RC_FIELD_COUNT, offsetof(rc_stack_engine, kv_block_tokens), "tokens of a KV block",
+                .required = true, .low = 1, .high = 65536});
 
 RC_LOCAL_TABLE(step_table, rc_stack_step, "step", "What a step costs beside its kernels, and what hides behind what.",
-         {"host", RC_FIELD_QUANTITY, offsetof(rc_stack_step, host_s), "host time that kernels do not hide",
-          .required = true, .unit = RC_SECONDS},
-         {"launch_hidden", RC_FIELD_NUMBER, offsetof(rc_stack_step, launch_hidden),
-          "share of launches hidden in a captured decode step", .required = true, .low = 0, .high = 1},
-         {"shared_overlap", RC_FIELD_NUMBER, offsetof(rc_stack_step, shared_overlap),
-          "share of the shared experts' time hidden behind the routed ones", .required = true, .low = 0, .high = 1},
-         PROVENANCE(rc_stack_step),
-         {"samples", RC_FIELD_COUNT, offsetof(rc_stack_step, samples), "rows it was taken from", .absent = NAN});
+               {"host", RC_FIELD_QUANTITY, offsetof(rc_stack_step, host_s), "host time that kernels do not hide",
+                .required = true, .unit = RC_SECONDS},
+               {"launch_hidden", RC_FIELD_NUMBER, offsetof(rc_stack_step, launch_hidden),
+                "share of launches hidden in a captured decode step", .required = true, .low = 0, .high = 1},
+               {"shared_overlap", RC_FIELD_NUMBER, offsetof(rc_stack_step, shared_overlap),
+                "share of the shared experts' time hidden behind the routed ones", .required = true, .low = 0,
+                .high = 1},
+               PROVENANCE(rc_stack_step),
+               {"samples", RC_FIELD_COUNT, offsetof(rc_stack_step, samples), "rows it was taken from", .absent = NAN});
 
 typedef struct interval {
     double share;
@@ -100,9 +107,9 @@ typedef struct stack_file {
 static bool read_interval(const cJSON *json, void *target, const char *path, rc_reader *reader);
 #define FIELD(member) offsetof(stack_file, stack.member)
 RC_LOCAL_TABLE(interval_table, interval, "interval", "How sure a forecast is.",
-         {"share", RC_FIELD_NUMBER, offsetof(interval, share), "half-width of the 90 % interval, as a share",
-          .required = true, .low = 0.01, .high = 10},
-         PROVENANCE(interval));
+               {"share", RC_FIELD_NUMBER, offsetof(interval, share), "half-width of the 90 % interval, as a share",
+                .required = true, .low = 0.01, .high = 10},
+               PROVENANCE(interval));
 RC_TABLE(rc_stack_table, stack_file, "stack", "What a serving engine makes of an accelerator.",
          {"schema", RC_FIELD_TEXT, offsetof(stack_file, schema), "rackcast/stack/1", .required = true},
          {"name", RC_FIELD_TEXT, FIELD(name), "the name used in scenarios", .required = true},
@@ -116,8 +123,8 @@ RC_TABLE(rc_stack_table, stack_file, "stack", "What a serving engine makes of an
           .table = &memory_table},
          {"defaults", RC_FIELD_OBJECT, FIELD(defaults), "engine settings", .required = true, .table = &engine_table},
          {"step", RC_FIELD_OBJECT, FIELD(step), "cost beside kernels", .required = true, .table = &step_table},
-         {"kernels", RC_FIELD_MAP, FIELD(kernels), "kernel families by name", .required = true,
-          .table = &kernel_table, .count_offset = FIELD(kernels_count)},
+         {"kernels", RC_FIELD_MAP, FIELD(kernels), "kernel families by name", .required = true, .table = &kernel_table,
+          .count_offset = FIELD(kernels_count)},
          {"collectives", RC_FIELD_LIST, FIELD(collectives), "collective algorithms", .required = true,
           .table = &collective_table, .count_offset = FIELD(collectives_count)},
          {"interval", RC_FIELD_CUSTOM, FIELD(interval), "how sure a forecast is", .required = true,

@@ -14,7 +14,7 @@ typedef enum rc_provenance { RC_MEASURED, RC_FITTED, RC_TRANSFERRED, RC_ASSUMED 
 extern const char *const rc_provenance_names[];
 
 typedef struct rc_kernel {
-    const char *name;          /* "gemm-bf16", "mla-decode" */
+    const char *name; /* "gemm-bf16", "mla-decode" */
     double launch_s;
     double memory_efficiency;  /* em, 0 to 1 */
     double compute_efficiency; /* ec, 0 to 1 */
@@ -58,9 +58,9 @@ typedef struct rc_stack_engine {
 } rc_stack_engine;
 
 typedef struct rc_stack_step {
-    double host_s;              /* host time of a step that kernels do not hide */
-    double launch_hidden;       /* share of launches hidden in a captured decode step */
-    double shared_overlap;      /* share of the shared experts' time hidden behind the routed ones */
+    double host_s;         /* host time of a step that kernels do not hide */
+    double launch_hidden;  /* share of launches hidden in a captured decode step */
+    double shared_overlap; /* share of the shared experts' time hidden behind the routed ones */
     int provenance;
     double samples;
     const char *source;
@@ -77,7 +77,7 @@ typedef struct rc_stack {
     size_t kernels_count;
     rc_collective *collectives;
     size_t collectives_count;
-    double interval;         /* half-width of the forecast's 90 % interval, as a share */
+    double interval; /* half-width of the forecast's 90 % interval, as a share */
     int interval_provenance;
 } rc_stack;
 

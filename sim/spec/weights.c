@@ -17,12 +17,19 @@ typedef struct lister {
     size_t kind;
 } lister;
 
-static rc_weight *add(lister *l, rc_component component, const char *name, double rows, double columns,
-                      int format) {
+static rc_weight *add(lister *l, rc_component component, const char *name, double rows, double columns, int format) {
     assert(l->weights->count < RC_WEIGHTS_MAX);
     rc_weight *weight = &l->weights->list[l->weights->count++];
-    *weight = (rc_weight){.component = component, .name = name, .owner = l->owner, .kind = l->kind, .rows = rows,
-                          .columns = columns, .copies = 1, .format = (rc_format_id)format, .active = 1, .units = 1};
+    *weight = (rc_weight){.component = component,
+                          .name = name,
+                          .owner = l->owner,
+                          .kind = l->kind,
+                          .rows = rows,
+                          .columns = columns,
+                          .copies = 1,
+                          .format = (rc_format_id)format,
+                          .active = 1,
+                          .units = 1};
     return weight;
 }
 
@@ -48,7 +55,7 @@ static void add_vector(lister *l, rc_component component, const char *name, doub
         add(l, component, name, length, 1, format);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- mixers */
+/* ---------- mixers */
 
 static void list_gqa(lister *l, const rc_mixer *m) {
     double hidden = l->model->hidden, q = m->heads * m->head_dim, kv = m->kv_heads * m->head_dim;
@@ -87,8 +94,8 @@ static void list_mla(lister *l, const rc_mixer *m) {
     } else
         add_matrix(l, RC_COMPONENT_MLA, "q_proj", q, hidden, format, RC_SPLIT_ROWS, m->heads);
     add_fused(l, RC_COMPONENT_MLA, "kv_a", m->kv_rank + m->rope_dim, hidden, format, RC_SPLIT_NONE, 1);
-    add_matrix(l, RC_COMPONENT_MLA, "kv_b", m->heads * (m->nope_dim + m->value_dim), m->kv_rank, format,
-               RC_SPLIT_ROWS, m->heads);
+    add_matrix(l, RC_COMPONENT_MLA, "kv_b", m->heads * (m->nope_dim + m->value_dim), m->kv_rank, format, RC_SPLIT_ROWS,
+               m->heads);
     if (m->output_gate)
         add_matrix(l, RC_COMPONENT_OUTPUT_GATES, "g_proj", out, hidden, format, RC_SPLIT_ROWS, m->heads);
     add_matrix(l, RC_COMPONENT_OUTPUT_PROJECTIONS, "o_proj", hidden, out, format, RC_SPLIT_COLUMNS, m->heads);
@@ -132,10 +139,10 @@ static void list_gdn(lister *l, const rc_mixer *m) {
     add_vector(l, RC_COMPONENT_GDN, "norms", 2 * m->heads + m->value_dim, RC_F32); /* A_log, dt_bias, gated norm */
 }
 
-/* -------------------------------------------------------------------------------------------------------- networks */
+/* ---------- networks */
 
-static void list_gated(lister *l, rc_component component, const char *up, const char *down, double outer,
-                       double inner, int format) {
+static void list_gated(lister *l, rc_component component, const char *up, const char *down, double outer, double inner,
+                       int format) {
     add_matrix(l, component, up, 2 * inner, outer, format, RC_SPLIT_ROWS, inner);
     add_matrix(l, component, down, outer, inner, format, RC_SPLIT_COLUMNS, inner);
 }
@@ -151,9 +158,11 @@ static void list_moe(lister *l, const rc_ffn *f) {
     const rc_quantization *q = &l->model->quantization;
     double hidden = l->model->hidden, width = f->latent > 0 ? f->latent : hidden;
     make_experts(add_matrix(l, RC_COMPONENT_ROUTED_EXPERTS, "experts_up", 2 * f->inner, width, q->routed_experts,
-                            RC_SPLIT_EXPERTS, 1), f);
+                            RC_SPLIT_EXPERTS, 1),
+                 f);
     make_experts(add_matrix(l, RC_COMPONENT_ROUTED_EXPERTS, "experts_down", width, f->inner, q->routed_experts,
-                            RC_SPLIT_EXPERTS, 1), f);
+                            RC_SPLIT_EXPERTS, 1),
+                 f);
     if (f->bias)
         make_experts(add(l, RC_COMPONENT_ROUTED_EXPERTS, "experts_bias", 2 * f->inner + width, 1, RC_BF16), f);
     if (f->latent > 0) {
@@ -170,7 +179,7 @@ static void list_moe(lister *l, const rc_ffn *f) {
     add_vector(l, RC_COMPONENT_SHARED_EXPERTS, "norms", f->shared_gate ? hidden : 0, RC_BF16);
 }
 
-/* ------------------------------------------------------------------------------------------------------- the whole */
+/* ---------- the whole */
 
 static void list_mixer(lister *l, size_t index) {
     const rc_mixer *mixer = &l->model->mixers[index];
@@ -211,7 +220,8 @@ static double mtp_parameters(const rc_model *model, const rc_weights *weights) {
     double parameters = 2 * model->hidden * model->hidden + 5 * model->hidden;
     for (size_t i = 0; i < weights->count; i++) {
         const rc_weight *w = &weights->list[i];
-        if ((w->owner == RC_OWNER_MIXER && w->kind == last->mixer) || (w->owner == RC_OWNER_FFN && w->kind == last->ffn))
+        if ((w->owner == RC_OWNER_MIXER && w->kind == last->mixer) ||
+            (w->owner == RC_OWNER_FFN && w->kind == last->ffn))
             parameters += rc_weight_parameters(w);
     }
     return parameters;
@@ -230,8 +240,8 @@ static void list_outside(lister *l) {
         add_matrix(l, RC_COMPONENT_LM_HEAD, "lm_head", model->vocab, model->hidden, q->lm_head, RC_SPLIT_ROWS,
                    model->vocab);
     l->owner = RC_OWNER_FIRST;
-    rc_weight *embedding = add_matrix(l, RC_COMPONENT_EMBEDDING, "embedding", model->vocab, model->hidden,
-                                      q->embedding, RC_SPLIT_ROWS, model->vocab);
+    rc_weight *embedding = add_matrix(l, RC_COMPONENT_EMBEDDING, "embedding", model->vocab, model->hidden, q->embedding,
+                                      RC_SPLIT_ROWS, model->vocab);
     embedding->gemm = model->tied_embeddings; /* then it is the head as well */
     embedding->active = model->tied_embeddings ? 1 : 0;
     if (model->has_vision)

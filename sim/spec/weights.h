@@ -15,7 +15,7 @@
 #define RC_WEIGHTS_H
 #include "model.h"
 
-#define RC_COMPONENT_LIST(X)                                                                                          \
+#define RC_COMPONENT_LIST(X)                                                                                           \
     X(ROUTED_EXPERTS, "routed_experts")                                                                                \
     X(KDA, "kda_attention")                                                                                            \
     X(GDN, "gdn_attention")                                                                                            \
@@ -49,16 +49,16 @@ typedef enum rc_owner { RC_OWNER_MIXER, RC_OWNER_FFN, RC_OWNER_LAYER, RC_OWNER_F
 
 typedef struct rc_weight {
     rc_component component;
-    const char *name;    /* "q_a": what a stack's list of replicated tensors names */
+    const char *name; /* "q_a": what a stack's list of replicated tensors names */
     rc_owner owner;
-    size_t kind;         /* of a mixer or network owner: its index in the model */
+    size_t kind; /* of a mixer or network owner: its index in the model */
     double rows, columns, copies;
     rc_format_id format;
     rc_split split;
-    double units;        /* pieces a split may fall between */
-    double active;       /* share of it one token works with: top-k / experts, 0 for an embedding */
-    bool gemm;           /* a matrix that tokens are multiplied with */
-    bool fused;          /* engines run it in one GEMM with the other fused matrices of its owner */
+    double units;  /* pieces a split may fall between */
+    double active; /* share of it one token works with: top-k / experts, 0 for an embedding */
+    bool gemm;     /* a matrix that tokens are multiplied with */
+    bool fused;    /* engines run it in one GEMM with the other fused matrices of its owner */
 } rc_weight;
 
 enum { RC_WEIGHTS_MAX = 192 };

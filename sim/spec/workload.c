@@ -10,7 +10,7 @@ static const char *const arrival_names[] = {"closed", "poisson", "gamma", "const
 static const char *const routing_names[] = {"uniform", "lognormal", NULL};
 static const char *const time_unit_names[] = {"s", "ms", "us", "ns", NULL};
 
-/* ---------------------------------------------------------------------------------------------------------- rates */
+/* ---------- rates */
 
 /* "rate": 2 (a second), or "2/s", "120/min". */
 static bool read_rate(const cJSON *json, void *target, const char *path, rc_reader *reader) {
@@ -34,19 +34,19 @@ static bool read_time_unit(const cJSON *json, void *target, const char *path, rc
     return rc_complain_value(reader, RC_BAD_UNIT, path, json, "s, ms, us or ns", "not a unit of time");
 }
 
-/* -------------------------------------------------------------------------------------------------------- lengths */
+/* ---------- lengths */
 
 typedef struct lognormal {
     double median, mean, sigma, max;
 } lognormal;
 
 RC_LOCAL_TABLE(lognormal_table, lognormal, "lognormal", "A log-normal length.",
-         {"median", RC_FIELD_NUMBER, offsetof(lognormal, median), "tokens", .absent = NAN, .low = 1, .high = 1e9},
-         {"mean", RC_FIELD_NUMBER, offsetof(lognormal, mean), "tokens; instead of the median", .absent = NAN, .low = 1,
-          .high = 1e9},
-         {"sigma", RC_FIELD_NUMBER, offsetof(lognormal, sigma), "standard deviation of the logarithm",
-          .required = true, .low = 0, .high = 10},
-         {"max", RC_FIELD_COUNT, offsetof(lognormal, max), "longest", .absent = INFINITY, .low = 1, .high = 1e9});
+               {"median", RC_FIELD_NUMBER, offsetof(lognormal, median), "tokens", .absent = NAN, .low = 1, .high = 1e9},
+               {"mean", RC_FIELD_NUMBER, offsetof(lognormal, mean), "tokens; instead of the median", .absent = NAN,
+                .low = 1, .high = 1e9},
+               {"sigma", RC_FIELD_NUMBER, offsetof(lognormal, sigma), "standard deviation of the logarithm",
+                .required = true, .low = 0, .high = 10},
+               {"max", RC_FIELD_COUNT, offsetof(lognormal, max), "longest", .absent = INFINITY, .low = 1, .high = 1e9});
 
 static bool read_lognormal(const cJSON *json, rc_length *length, const char *path, rc_reader *reader) {
     lognormal read;
@@ -150,37 +150,37 @@ double rc_length_longest(const rc_length *length) {
     return longest;
 }
 
-/* --------------------------------------------------------------------------------------------------------- tables */
+/* ---------- tables */
 
-#define LENGTH_SCHEMA                                                                                                 \
+#define LENGTH_SCHEMA                                                                                                  \
     "{\"oneOf\":[{\"type\":\"integer\",\"minimum\":1},{\"type\":\"object\",\"properties\":{\"uniform\":{\"type\":"     \
     "\"array\"},\"lognormal\":{\"type\":\"object\"},\"file\":{\"type\":\"string\"}},\"additionalProperties\":false}]}"
 
 RC_LOCAL_TABLE(arrival_table, rc_arrival, "arrival", "When requests come.",
-         {"kind", RC_FIELD_CHOICE, offsetof(rc_arrival, kind), "closed, poisson, gamma, constant or trace",
-          .required = true, .choices = arrival_names},
-         {"clients", RC_FIELD_COUNT, offsetof(rc_arrival, clients), "closed: clients that wait for their answers",
-          .low = 1, .high = 1e7},
-         {"think_time", RC_FIELD_QUANTITY, offsetof(rc_arrival, think_time_s),
-          "closed: mean pause between answer and next question, exponential", .unit = RC_SECONDS},
-         {"rate", RC_FIELD_CUSTOM, offsetof(rc_arrival, rate_per_s), "open: requests a second, or \"120/min\"",
-          .custom = read_rate, .custom_schema = "{\"type\":[\"number\",\"string\"]}"},
-         {"cv", RC_FIELD_NUMBER, offsetof(rc_arrival, cv), "gamma: standard deviation / mean of the intervals",
-          .low = 0.01, .high = 100},
-         {"file", RC_FIELD_TEXT, offsetof(rc_arrival, file), "trace: a CSV file or the name of a shipped trace"},
-         {"scale", RC_FIELD_NUMBER, offsetof(rc_arrival, scale), "trace: how much faster it is played", .absent = 1,
-          .low = 1e-6, .high = 1e6},
-         {"window", RC_FIELD_NUMBERS, offsetof(rc_arrival, window), "trace: [from, to) in seconds since its first row",
-          .count_offset = offsetof(rc_arrival, window_count)},
-         {"time_unit", RC_FIELD_CUSTOM, offsetof(rc_arrival, time_unit),
-          "trace: s, ms, us or ns where the column's name does not say", .custom = read_time_unit,
-          .custom_schema = "{\"enum\":[\"s\",\"ms\",\"us\",\"ns\"]}"});
+               {"kind", RC_FIELD_CHOICE, offsetof(rc_arrival, kind), "closed, poisson, gamma, constant or trace",
+                .required = true, .choices = arrival_names},
+               {"clients", RC_FIELD_COUNT, offsetof(rc_arrival, clients), "closed: clients that wait for their answers",
+                .low = 1, .high = 1e7},
+               {"think_time", RC_FIELD_QUANTITY, offsetof(rc_arrival, think_time_s),
+                "closed: mean pause between answer and next question, exponential", .unit = RC_SECONDS},
+               {"rate", RC_FIELD_CUSTOM, offsetof(rc_arrival, rate_per_s), "open: requests a second, or \"120/min\"",
+                .custom = read_rate, .custom_schema = "{\"type\":[\"number\",\"string\"]}"},
+               {"cv", RC_FIELD_NUMBER, offsetof(rc_arrival, cv), "gamma: standard deviation / mean of the intervals",
+                .low = 0.01, .high = 100},
+               {"file", RC_FIELD_TEXT, offsetof(rc_arrival, file), "trace: a CSV file or the name of a shipped trace"},
+               {"scale", RC_FIELD_NUMBER, offsetof(rc_arrival, scale), "trace: how much faster it is played",
+                .absent = 1, .low = 1e-6, .high = 1e6},
+               {"window", RC_FIELD_NUMBERS, offsetof(rc_arrival, window),
+                "trace: [from, to) in seconds since its first row", .count_offset = offsetof(rc_arrival, window_count)},
+               {"time_unit", RC_FIELD_CUSTOM, offsetof(rc_arrival, time_unit),
+                "trace: s, ms, us or ns where the column's name does not say", .custom = read_time_unit,
+                .custom_schema = "{\"enum\":[\"s\",\"ms\",\"us\",\"ns\"]}"});
 
 RC_LOCAL_TABLE(routing_table, rc_routing, "routing", "How popular experts are with this traffic.",
-         {"kind", RC_FIELD_CHOICE, offsetof(rc_routing, kind), "uniform or lognormal", .required = true,
-          .choices = routing_names},
-         {"sigma", RC_FIELD_NUMBER, offsetof(rc_routing, sigma), "lognormal: of the logarithm of popularity", .low = 0,
-          .high = 5});
+               {"kind", RC_FIELD_CHOICE, offsetof(rc_routing, kind), "uniform or lognormal", .required = true,
+                .choices = routing_names},
+               {"sigma", RC_FIELD_NUMBER, offsetof(rc_routing, sigma), "lognormal: of the logarithm of popularity",
+                .low = 0, .high = 5});
 
 static bool read_routing(const cJSON *json, void *target, const char *path, rc_reader *reader) {
     rc_workload *workload = (rc_workload *)(void *)((char *)target - offsetof(rc_workload, routing));
@@ -215,11 +215,31 @@ RC_TABLE(rc_workload_table, workload_file, "mix", "A load: when requests come an
           .table = &rc_source_table, .count_offset = offsetof(workload_file, sources_count)});
 #undef FIELD
 
-/* ---------------------------------------------------------------------------------------------------------- checks */
+/* ---------- checks */
 
 static bool need(bool there, const char *path, const char *key, const char *expected, rc_reader *reader) {
     return there || rc_complain(reader, RC_MISSING_KEY, rc_arena_format(reader->arena, "%s.%s", path, key), "nothing",
                                 expected, "this kind of arrival needs it");
+}
+
+/* Keys that this kind of arrival does not look at: most likely the kind is not the one that was meant. */
+static void note_unused(const rc_arrival *a, const char *path, rc_reader *reader) {
+    bool closed = a->kind == RC_ARRIVAL_CLOSED, trace = a->kind == RC_ARRIVAL_TRACE;
+    const struct {
+        const char *key;
+        bool given, used;
+    } keys[] = {{"clients", a->clients > 0, closed},
+                {"think_time", a->think_time_s > 0, closed},
+                {"rate", a->rate_per_s > 0, !closed && !trace},
+                {"cv", a->cv > 0, a->kind == RC_ARRIVAL_GAMMA},
+                {"file", a->file != NULL, trace},
+                {"scale", a->scale != 1, trace},
+                {"window", a->window_count > 0, trace},
+                {"time_unit", a->time_unit != NULL, trace}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i].given && !keys[i].used)
+            rc_note_add(reader->problems, "%s.arrival.%s is not used: the arrival is of kind %s", path, keys[i].key,
+                        arrival_names[a->kind]);
 }
 
 /* Where no sigma is given: benchmark traffic touches far fewer experts than uniform routing would.  A log-normal
@@ -230,6 +250,7 @@ static const rc_routing assumed_routing = {RC_ROUTING_LOGNORMAL, 1.5};
 bool rc_workload_finish(rc_workload *workload, const char *path, rc_reader *reader) {
     rc_arrival *a = &workload->arrival;
     bool trace = a->kind == RC_ARRIVAL_TRACE, closed = a->kind == RC_ARRIVAL_CLOSED, good = true;
+    note_unused(a, path, reader);
     if (!workload->routing_given)
         workload->routing = assumed_routing;
     if (closed)
@@ -242,15 +263,19 @@ bool rc_workload_finish(rc_workload *workload, const char *path, rc_reader *read
         good = need(a->cv > 0, path, "arrival.cv", "standard deviation / mean of the intervals", reader) && good;
     if (a->window_count && (a->window_count != 2 || !(a->window[0] >= 0) || !(a->window[1] > a->window[0])))
         good = rc_complain(reader, RC_BAD_VALUE, rc_arena_format(reader->arena, "%s.arrival.window", path),
-                           a->window_count == 2 ? "two numbers in the wrong order" : "not two numbers", "[from, to] in seconds, to after from", "not a window");
+                           a->window_count == 2 ? "two numbers in the wrong order" : "not two numbers",
+                           "[from, to] in seconds, to after from", "not a window");
     if (trace) {
         workload->input.kind = workload->output.kind = RC_LENGTH_NONE;
         return good;
     }
     good = need(workload->input.low > 0 || workload->input.median > 0 || workload->input.values, path, "input_tokens",
-                "tokens of a prompt", reader) && good;
+                "tokens of a prompt", reader) &&
+           good;
     good = need(workload->output.low > 0 || workload->output.median > 0 || workload->output.values, path,
-                "output_tokens", "tokens of an answer", reader) && good;
+                "output_tokens", "tokens of an answer", reader) &&
+           good;
     return need(workload->requests > 0 || isfinite(workload->duration_s), path, "requests",
-                "how many requests come (or a duration)", reader) && good;
+                "how many requests come (or a duration)", reader) &&
+           good;
 }

@@ -7,11 +7,11 @@
 #include "fields.h"
 
 typedef enum rc_arrival_kind {
-    RC_ARRIVAL_CLOSED,   /* so many clients, each waits for its answer, thinks, asks again; all start together */
+    RC_ARRIVAL_CLOSED, /* so many clients, each waits for its answer, thinks, asks again; all start together */
     RC_ARRIVAL_POISSON,
-    RC_ARRIVAL_GAMMA,    /* gamma-distributed intervals: cv above 1 is bursty */
+    RC_ARRIVAL_GAMMA, /* gamma-distributed intervals: cv above 1 is bursty */
     RC_ARRIVAL_CONSTANT,
-    RC_ARRIVAL_TRACE     /* arrivals and lengths from a file */
+    RC_ARRIVAL_TRACE /* arrivals and lengths from a file */
 } rc_arrival_kind;
 
 typedef struct rc_arrival {
@@ -25,16 +25,21 @@ typedef struct rc_arrival {
     const char *time_unit;        /* trace: "s", "ms", "us", "ns" where the column's name does not say */
 } rc_arrival;
 
-typedef enum rc_length_kind { RC_LENGTH_FIXED, RC_LENGTH_UNIFORM, RC_LENGTH_LOGNORMAL, RC_LENGTH_EMPIRICAL,
-                              RC_LENGTH_NONE } rc_length_kind;
+typedef enum rc_length_kind {
+    RC_LENGTH_FIXED,
+    RC_LENGTH_UNIFORM,
+    RC_LENGTH_LOGNORMAL,
+    RC_LENGTH_EMPIRICAL,
+    RC_LENGTH_NONE
+} rc_length_kind;
 
 /* Tokens of a prompt or an answer. */
 typedef struct rc_length {
     rc_length_kind kind;
-    double low, high;      /* fixed (both), uniform: both ends included */
-    double median, sigma;  /* lognormal; cut to [1, max] */
-    double max;            /* lognormal; infinite where not given */
-    double *values;        /* empirical: drawn with equal chance */
+    double low, high;     /* fixed (both), uniform: both ends included */
+    double median, sigma; /* lognormal; cut to [1, max] */
+    double max;           /* lognormal; infinite where not given */
+    double *values;       /* empirical: drawn with equal chance */
     size_t values_count;
 } rc_length;
 
@@ -48,8 +53,8 @@ typedef struct rc_workload {
     const char *name, *title;
     rc_arrival arrival;
     rc_length input, output;
-    double requests;    /* how many come; 0: all of the trace */
-    double duration_s;  /* the run is cut off then; infinite: it ends with the last answer */
+    double requests;   /* how many come; 0: all of the trace */
+    double duration_s; /* the run is cut off then; infinite: it ends with the last answer */
     rc_routing routing;
     bool routing_given; /* false: the stated assumption is used */
 } rc_workload;

@@ -178,7 +178,8 @@ rc_status rc_database_add_run(const char *file, const rc_run_result *result, con
     write_files(&w, run, files, files_count);
     w.good = w.good && sqlite3_exec(w.db, "commit", NULL, NULL, NULL) == SQLITE_OK;
     if (!w.good)
-        rc_problem_add(problems, RC_WRITE_FAILED, file, "", 0, sqlite3_errmsg(w.db), "a SQLite file that can be written",
+        rc_problem_add(problems, RC_WRITE_FAILED, file, "", 0, sqlite3_errmsg(w.db),
+                       "a SQLite file that can be written",
                        "the run was not saved; what was there before is untouched");
     sqlite3_finalize(w.statement);
     sqlite3_close(w.db); /* rolls back what was not committed */

@@ -11,8 +11,11 @@ static const char *bound_of(const rc_part *part) {
     const struct {
         const char *name;
         double seconds;
-    } kinds[] = {{"hbm", part->hbm_s}, {"compute", part->compute_s}, {"launch", part->launch_s},
-                 {"link", part->link_s}, {"host", part->host_s}};
+    } kinds[] = {{"hbm", part->hbm_s},
+                 {"compute", part->compute_s},
+                 {"launch", part->launch_s},
+                 {"link", part->link_s},
+                 {"host", part->host_s}};
     size_t largest = 0;
     for (size_t i = 1; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i].seconds > kinds[largest].seconds)
@@ -21,11 +24,17 @@ static const char *bound_of(const rc_part *part) {
 }
 
 static rc_part part_of(int family, const rc_cost_line *line, const rc_step_plan *plan) {
-    rc_part part = {.family = rc_family_names[family], .bytes = line->bytes, .flops = line->flops,
-                    .hbm_s = line->seconds[RC_HBM], .compute_s = line->seconds[RC_COMPUTE],
-                    .launch_s = line->seconds[RC_LAUNCH], .host_s = line->seconds[RC_HOST],
-                    .link_s = line->seconds[RC_LINK_0] + line->seconds[RC_LINK_1], .launches = line->launches,
-                    .seconds = rc_line_seconds(line), .provenance = rc_provenance_names[plan->provenance[family]]};
+    rc_part part = {.family = rc_family_names[family],
+                    .bytes = line->bytes,
+                    .flops = line->flops,
+                    .hbm_s = line->seconds[RC_HBM],
+                    .compute_s = line->seconds[RC_COMPUTE],
+                    .launch_s = line->seconds[RC_LAUNCH],
+                    .host_s = line->seconds[RC_HOST],
+                    .link_s = line->seconds[RC_LINK_0] + line->seconds[RC_LINK_1],
+                    .launches = line->launches,
+                    .seconds = rc_line_seconds(line),
+                    .provenance = rc_provenance_names[plan->provenance[family]]};
     part.bound = bound_of(&part);
     return part;
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-/* ------------------------------------------------------------------------------------------------------ before it runs */
+/* ---------- before it runs */
 
 static bool check_runnable(const rc_scenario *s, rc_problems *problems) {
     bool good = true;
@@ -22,8 +22,8 @@ static bool check_runnable(const rc_scenario *s, rc_problems *problems) {
         good = false;
     }
     if (s->parallel.pp > 1) {
-        rc_problem_add(problems, RC_NOT_SUPPORTED, "", "parallel.pp", 0, "pipeline stages", "pp 1 (fit and explain take more)",
-                       "this version does not play pipeline stages in time");
+        rc_problem_add(problems, RC_NOT_SUPPORTED, "", "parallel.pp", 0, "pipeline stages",
+                       "pp 1 (fit and explain take more)", "this version does not play pipeline stages in time");
         good = false;
     }
     return good;
@@ -46,7 +46,9 @@ static void describe_load(const rc_scenario *s, char *text, size_t size) {
     }
     default:
         snprintf(text, size, "%s arrivals, %.4g requests/s, %.0f in, %.0f out on average",
-                 a->kind == RC_ARRIVAL_POISSON ? "Poisson" : a->kind == RC_ARRIVAL_GAMMA ? "gamma" : "constant",
+                 a->kind == RC_ARRIVAL_POISSON ? "Poisson"
+                 : a->kind == RC_ARRIVAL_GAMMA ? "gamma"
+                                               : "constant",
                  a->rate_per_s, rc_length_mean(&s->workload.input), rc_length_mean(&s->workload.output));
     }
 }
@@ -74,7 +76,7 @@ static void describe(const rc_scenario *s, rc_run_result *r) {
     r->seed = s->seed;
 }
 
-/* ------------------------------------------------------------------------------------------------------- after it ran */
+/* ---------- after it ran */
 
 static void add_money(const rc_scenario *s, rc_run_result *r) {
     r->usd_per_gpu_hour = s->usd_per_gpu_hour;

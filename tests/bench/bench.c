@@ -15,7 +15,7 @@ static double now_s(void) {
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* ------------------------------------------------------------------------------------------- hold model: pop, push */
+/* ---------- hold model: pop, push */
 
 __extension__ typedef unsigned __int128 bare_key;
 
@@ -72,9 +72,10 @@ static void bench_queue(void) {
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- runs */
+/* ---------- runs */
 
-static void bench_run(const char *name, const char *scenario, const char *const *settings, size_t count, bool stepwise) {
+static void bench_run(const char *name, const char *scenario, const char *const *settings, size_t count,
+                      bool stepwise) {
     rc_problems *problems = rc_problems_new();
     rc_question question = {scenario, settings, count};
     double began = now_s();
@@ -88,14 +89,16 @@ static void bench_run(const char *name, const char *scenario, const char *const 
         printf("%-34s %8.1f ms %8.1f ms %9.0f %10.0f %10.0f %11.0f %8.2f us %8.1f ns\n", name, opened * 1e3, ran * 1e3,
                r.completed, r.events, r.steps, r.output_tokens, ran / r.events * 1e6, ran / r.output_tokens * 1e9);
     else
-        printf("%-34s %s\n", name, rc_problems_count(problems) ? rc_problems_at(problems, 0)->message : rc_status_name(status));
+        printf("%-34s %s\n", name,
+               rc_problems_count(problems) ? rc_problems_at(problems, 0)->message : rc_status_name(status));
     rc_run_result_free(&r);
     rc_close(s);
     rc_problems_free(problems);
 }
 
-#define BENCH(name, scenario, stepwise, ...)                                                                          \
-    bench_run(name, scenario, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), stepwise)
+#define BENCH(name, scenario, stepwise, ...)                                                                           \
+    bench_run(name, scenario, (const char *const[]){__VA_ARGS__},                                                      \
+              sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), stepwise)
 
 int main(int count, char **arguments) {
     char azure[600], trace[700];
@@ -108,10 +111,12 @@ int main(int count, char **arguments) {
     BENCH("  the same, step by step", "k3-8xb300-8k1k", true, "workload.arrival.clients=64", "workload.requests=1000");
     BENCH("  answers 8 times as long", "k3-8xb300-8k1k", false, "workload.arrival.clients=64", "workload.requests=1000",
           "workload.output_tokens=8192");
-    BENCH("Llama 8B, 50,000 requests", "llama70b-4xh100", false, "model=llama-3.1-8b", "hardware=1xh100-sxm", "parallel=null",
-          "workload.arrival.rate=10", "workload.requests=50000", "workload.input_tokens=1024", "workload.output_tokens=256");
+    BENCH("Llama 8B, 50,000 requests", "llama70b-4xh100", false, "model=llama-3.1-8b", "hardware=1xh100-sxm",
+          "parallel=null", "workload.arrival.rate=10", "workload.requests=50000", "workload.input_tokens=1024",
+          "workload.output_tokens=256");
     if (access(azure, R_OK) == 0) {
-        BENCH("Azure trace, Llama 70B, 8 x H100", "llama70b-4xh100", false, "hardware=8xh100-sxm", "parallel.tp=8", trace);
+        BENCH("Azure trace, Llama 70B, 8 x H100", "llama70b-4xh100", false, "hardware=8xh100-sxm", "parallel.tp=8",
+              trace);
         BENCH("  the same, step by step", "llama70b-4xh100", true, "hardware=8xh100-sxm", "parallel.tp=8", trace);
     } else
         printf("skipped: %s is not here\n", azure);

@@ -6,15 +6,18 @@
 
 sqlite3 before.db "create table kept (x); insert into kept values (1);"
 echo "kept" >before.csv
+cp before.db kept.db
+cp before.csv kept.csv
 
 # --------------------------------------------------------------------------------------------------------- one refusal
 
 # Options that ask for files, as the verb takes them.
-files_of() { # VERB STEM
+files_for() { # VERB STEM
     case $1 in
-    run) echo "--requests $2.csv --db $2.db" ;;
-    compare) echo "--db $2.db" ;;
-    trace | import) echo "--out $2.csv" ;;
+    run) files="--requests $2.csv --db $2.db" ;;
+    compare) files="--db $2.db" ;;
+    trace | import) files="--out $2.csv" ;;
+    *) files="" ;;
     esac
 }
 
@@ -25,35 +28,54 @@ code_is() { # PATTERN
     esac
 }
 
-says() { # WHAT TEXT: a line of the message that starts with WHAT
-    if [ -z "$2" ]; then
-        grep -q "^ *$1: *[^ ]" err || because "the message has no '$1'"
-    else
-        grep "^ *$1:" err | grep -qF -- "$2" || because "'$1' of the message lacks '$2'"
-    fi
+new_line='
+'
+message_says() { # TEXT
+    case $message in
+    *"$1"*) ;;
+    *) because "the message does not say '$1'" ;;
+    esac
+}
+
+# A line of the message that starts with WHAT, and has something behind it.
+message_has() { # WHAT TEXT
+    rest=${message#*"$1:"}
+    rest=${rest%%"$new_line"*}
+    case $rest in
+    "$message" | "" | *" ") because "the message has no '$1'" ;;
+    esac
+    case $message in
+    *"$1:"*"$2"*) ;;
+    *) because "'$1' of the message lacks '$2'" ;;
+    esac
 }
 
 nothing_new() {
-    set -- new.* *.unfinished
-    for left; do
+    for left in new.* *.unfinished; do
         [ ! -e "$left" ] || because "$left was written"
-        rm -f "$left"
     done
+    [ -z "$why" ] || rm -f new.* ./*.unfinished
 }
 
 nothing_changed() {
     cmp -s kept.csv before.csv || because "a CSV file was changed"
     cmp -s kept.db before.db || because "a SQLite file was changed"
+    [ -z "$why" ] || {
+        cp before.db kept.db
+        cp before.csv kept.csv
+    }
 }
 
 refused_in_words() { # WORDS...
-    ask "$@" $(files_of "$1" new)
+    files_for "$1" new
+    ask "$@" $files
     code_is "$want"
     [ ! -s out ] || because "something on standard output"
-    grep -qF -- "$place" err || because "the message does not name '$place'"
-    [ -z "$line" ] || grep -q "line $line:" err || because "the message does not name line $line"
-    says found "$found"
-    says expected "$expected"
+    message=$(cat err)
+    message_says "$place"
+    [ -z "$line" ] || message_says "line $line:"
+    message_has found "$found"
+    message_has expected "$expected"
     nothing_new
 }
 
@@ -74,11 +96,10 @@ error_judged() {
 }
 
 refused_in_json() { # VERB WORDS...
-    cp before.csv kept.csv
-    cp before.db kept.db
+    files_for "$1" kept
     verb=$1
     shift
-    ask "$verb" --json "$@" $(files_of "$verb" kept)
+    ask "$verb" --json "$@" $files
     code_is "$want"
     if [ -s out ]; then judged=$(error_judged); else judged="--json prints nothing"; fi
     [ -z "$judged" ] || because "$judged"
@@ -176,6 +197,7 @@ usage() {
     refused "too few words" 2 "" 0 FILE.csv trace
     refused "setting without a value" 2 foo foo path=value run k3-8xb300 --set foo
     refused "setting without a path" 2 =5 =5 path=value run k3-8xb300 --set =5
+    refused "setting of no path at all" 2 ... ... path=value run k3-8xb300 --set ...=1
     refused "seed -1" 3 seed -1 "whole number" run llama70b-4xh100 --seed=-1
     refused "seed that is text" 3 seed abc "whole number" run llama70b-4xh100 --seed abc
     refused "batch 0" 2 "" 0 "" explain k3-8xb300 --batch 0
@@ -238,6 +260,9 @@ loads() {
     refused "clients 0" 3 workload.arrival.clients 0 "from 1" run k3-8xb300 --set workload.arrival.clients=0
     refused "requests 0" 3 workload.requests 0 "from 1" run k3-8xb300 --set workload.requests=0
     refused "arrivals without a rate" 3 workload.arrival.rate nothing "" run k3-8xb300 --set workload.arrival.kind=poisson
+    refused "pause longer than the clock" 3 workload days "200 days" \
+        run k3-8xb300 --set workload.arrival.think_time=1000d
+    refused "rate slower than the clock" 3 workload days "200 days" run llama70b-4xh100 --set workload.arrival.rate=1e-9
     refused "run without a load" 3 workload nothing arrival run --model kimi-k3 --on 8xb300 --tp 8
 }
 

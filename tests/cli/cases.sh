@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=sh
 # What the command-line tests share.  A script sources this file, which takes the program from its first word and moves
 # into an empty folder; it then calls `passes`, `fails`, `check` or `verdict` once a case, and ends with `finish`.
 

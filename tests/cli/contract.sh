@@ -117,6 +117,10 @@ exit_codes() {
     check "exit 0: an objective that is met" exits 0 run k3-8xb300 --set 'objectives=["ttft:1h"]'
     check "exit 1: an objective that is missed" exits 1 run k3-8xb300 --json --set 'objectives=["ttft:1ms:p99"]'
     judges "an objective that is missed: the whole answer is there" out '.fits and (.objectives[0].met | not) and .goodput_per_s == 0'
+    many='"e2e:1h", "ttft:1h", "tpot:1h", "itl:1h"'
+    ask run k3-8xb300 --json --set "objectives=[$many, $many, $many, $many, $many, \"ttft:1ms\"]"
+    [ "$code" -eq 3 ] || holds out '.objectives | length == 21 and (.[20].met | not)' || because "some are dropped"
+    verdict "each of many objectives is judged, or all are refused"
     check "exit 2: no verb" exits 2
     check "exit 2: unknown verb" exits 2 nosuch
     check "exit 2: unknown option" exits 2 run k3-8xb300 --nosuch

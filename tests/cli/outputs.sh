@@ -256,12 +256,23 @@ unwritable() {
     mkdir -p taken/full
     ask run k3-8xb300 --requests taken
     is "$code" 5 "exit code"
-    is "$(ls)" "$(ls | grep -v unfinished)" "files"
+    for left in *unfinished*; do
+        [ ! -e "$left" ] || because "$left was left behind"
+    done
     verdict "run --requests onto a folder: exit 5, nothing left behind"
     ask run k3-8xb300 --requests new.csv --db nosuch/runs.db
     is "$code" 5 "exit code"
     [ ! -e new.csv ] || because "new.csv was written"
     verdict "run --requests beside a --db that fails: all or nothing"
+    ask run k3-8xb300 --db ""
+    [ "$code" -gt 1 ] || because "exit code $code, nothing saved"
+    verdict "--db without a name is refused"
+    echo before >real.csv
+    ln -s real.csv link.csv
+    ask run k3-8xb300 --requests link.csv
+    [ -h link.csv ] || because "the link was replaced by a file"
+    is "$(head -c 7 real.csv)" request "what the link leads to"
+    verdict "run --requests onto a link writes where it leads"
     mkfifo pipe
     cat pipe >piped &
     reader=$!

@@ -18,11 +18,11 @@ START_TEST(the_census_is_exact) {
     static const struct {
         const char *name;
         double parameters;
-    } rows[] = {{"routed_experts", 2722740830208}, {"kda_attention", 18462995712}, {"mla_attention", 1344847872},
-                {"output_gates", 8191475712},      {"o_proj", 8191475712},         {"shared_experts", 12155092992},
-                {"latent_projections", 4726980608}, {"router", 590872576},         {"router_bias", 82432},
-                {"routed_expert_norm", 329728},    {"dense_ffn", 726663168},       {"norms", 4021248},
-                {"embedding", 1174405120},         {"lm_head", 1174405120},        {"vision", 447358976}};
+    } rows[] = {{"routed_experts", 2722740830208},  {"kda_attention", 18462995712}, {"mla_attention", 1344847872},
+                {"output_gates", 8191475712},       {"o_proj", 8191475712},         {"shared_experts", 12155092992},
+                {"latent_projections", 4726980608}, {"router", 590872576},          {"router_bias", 82432},
+                {"routed_expert_norm", 329728},     {"dense_ffn", 726663168},       {"norms", 4021248},
+                {"embedding", 1174405120},          {"lm_head", 1174405120},        {"vision", 447358976}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         ck_assert_double_eq(component(&fit, rows[i].name), rows[i].parameters);
     ck_assert_double_eq(fit.parameters_total, 2779931837184);
@@ -42,7 +42,8 @@ START_TEST(caches_shrink_as_they_should) {
                    {"hardware=16xb200", "parallel.tp=16", "parallel.dcp=1", 13824, 28085760},
                    {"hardware=8xb300", "parallel.tp=8", "parallel.dcp=8", 1728, 56171520}};
     for (size_t i = 0; i < 3; i++) {
-        rc_fit_result fit = fit_of(SETTINGS("model=kimi-k3", layouts[i].rack, layouts[i].tp, layouts[i].dcp, "engine.kv_dtype=fp8"));
+        rc_fit_result fit =
+            fit_of(SETTINGS("model=kimi-k3", layouts[i].rack, layouts[i].tp, layouts[i].dcp, "engine.kv_dtype=fp8"));
         ck_assert_double_eq(fit.kv_bytes_per_token_per_gpu, layouts[i].kv);
         ck_assert_double_eq(fit.state_bytes_per_request_per_gpu, layouts[i].state);
     }
@@ -50,7 +51,7 @@ START_TEST(caches_shrink_as_they_should) {
 END_TEST
 
 START_TEST(a_decode_step_reads_these_bytes) {
-    static const double known[][2] = {{1, 136.99e9}, {8, 305.3e9}, {16, 473.4e9}, {32, 745.0e9},
+    static const double known[][2] = {{1, 136.99e9},  {8, 305.3e9},    {16, 473.4e9},  {32, 745.0e9},
                                       {64, 1101.1e9}, {128, 1413.5e9}, {256, 1543.3e9}};
     rc_scenario *s = ask(NULL, SETTINGS("model=kimi-k3", "hardware=8xb300", "parallel.tp=8"));
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -64,10 +65,10 @@ START_TEST(it_fits_where_operators_run_it) {
         const char *rack, *tp;
         bool fits;
         uint32_t smallest;
-    } racks[] = {{"hardware=8xb200", "parallel.tp=8", false, 16},  {"hardware=8xgb200", "parallel.tp=8", false, 16},
-                 {"hardware=8xmi300x", "parallel.tp=8", false, 16}, {"hardware=8xb300", "parallel.tp=8", true, 8},
-                 {"hardware=8xmi355x", "parallel.tp=8", true, 8},   {"hardware=8xgb300", "parallel.tp=8", true, 8},
-                 {"hardware=16xb200", "parallel.tp=16", true, 16},  {"hardware=4xb300", "parallel.tp=4", false, 8},
+    } racks[] = {{"hardware=8xb200", "parallel.tp=8", false, 16},    {"hardware=8xgb200", "parallel.tp=8", false, 16},
+                 {"hardware=8xmi300x", "parallel.tp=8", false, 16},  {"hardware=8xb300", "parallel.tp=8", true, 8},
+                 {"hardware=8xmi355x", "parallel.tp=8", true, 8},    {"hardware=8xgb300", "parallel.tp=8", true, 8},
+                 {"hardware=16xb200", "parallel.tp=16", true, 16},   {"hardware=4xb300", "parallel.tp=4", false, 8},
                  {"hardware=8xh100-sxm", "parallel.tp=8", false, 32}};
     for (size_t i = 0; i < sizeof racks / sizeof *racks; i++) {
         rc_fit_result fit = fit_of(SETTINGS("model=kimi-k3", racks[i].rack, racks[i].tp, "engine.kv_dtype=fp8"));
@@ -116,20 +117,30 @@ START_TEST(number_formats_decide_what_fits) {
     static const struct {
         const char *weights;
         double bytes;
-    } sizes[] = {{"weights=bf16", 5.56e12}, {"weights=fp8", 2.78e12}, {"weights=int4", 1.43e12}, {"weights=checkpoint", 1.56e12}};
+    } sizes[] = {{"weights=bf16", 5.56e12},
+                 {"weights=fp8", 2.78e12},
+                 {"weights=int4", 1.43e12},
+                 {"weights=checkpoint", 1.56e12}};
     for (size_t i = 0; i < 4; i++)
-        close_to(fit_of(SETTINGS("model=kimi-k3", "hardware=8xb300", "parallel.tp=8", sizes[i].weights)).checkpoint_bytes,
-                 sizes[i].bytes, 4e-3);
+        close_to(
+            fit_of(SETTINGS("model=kimi-k3", "hardware=8xb300", "parallel.tp=8", sizes[i].weights)).checkpoint_bytes,
+            sizes[i].bytes, 4e-3);
     /* 16 cards or 8, of 192 or 288 GB */
     static const struct {
         const char *rack, *tp, *weights;
         bool fits;
-    } cells[] = {{"hardware=8xgb200", "parallel.tp=8", "weights=bf16", false}, {"hardware=8xgb300", "parallel.tp=8", "weights=bf16", false},
-                 {"hardware=16xgb200", "parallel.tp=16", "weights=bf16", false}, {"hardware=16xgb300", "parallel.tp=16", "weights=bf16", false},
-                 {"hardware=8xgb300", "parallel.tp=8", "weights=fp8", false}, {"hardware=16xgb200", "parallel.tp=16", "weights=fp8", false},
-                 {"hardware=16xgb300", "parallel.tp=16", "weights=fp8", true}, {"hardware=8xgb200", "parallel.tp=8", "weights=int4", false},
-                 {"hardware=8xgb300", "parallel.tp=8", "weights=int4", true}, {"hardware=16xgb200", "parallel.tp=16", "weights=int4", true},
-                 {"hardware=8xgb300", "parallel.tp=8", "weights=checkpoint", true}, {"hardware=16xgb200", "parallel.tp=16", "weights=checkpoint", true}};
+    } cells[] = {{"hardware=8xgb200", "parallel.tp=8", "weights=bf16", false},
+                 {"hardware=8xgb300", "parallel.tp=8", "weights=bf16", false},
+                 {"hardware=16xgb200", "parallel.tp=16", "weights=bf16", false},
+                 {"hardware=16xgb300", "parallel.tp=16", "weights=bf16", false},
+                 {"hardware=8xgb300", "parallel.tp=8", "weights=fp8", false},
+                 {"hardware=16xgb200", "parallel.tp=16", "weights=fp8", false},
+                 {"hardware=16xgb300", "parallel.tp=16", "weights=fp8", true},
+                 {"hardware=8xgb200", "parallel.tp=8", "weights=int4", false},
+                 {"hardware=8xgb300", "parallel.tp=8", "weights=int4", true},
+                 {"hardware=16xgb200", "parallel.tp=16", "weights=int4", true},
+                 {"hardware=8xgb300", "parallel.tp=8", "weights=checkpoint", true},
+                 {"hardware=16xgb200", "parallel.tp=16", "weights=checkpoint", true}};
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         rc_fit_result fit = fit_of(SETTINGS("model=kimi-k3", cells[i].rack, cells[i].tp, cells[i].weights));
         ck_assert_msg(fit.fits == cells[i].fits, "%s %s", cells[i].rack, cells[i].weights);
@@ -209,9 +220,10 @@ int main(void) {
     Suite *suite = suite_create("Kimi K3");
     add_tests(suite, "K3",
               (const TTest *const[]){the_census_is_exact, caches_shrink_as_they_should, a_decode_step_reads_these_bytes,
-                                     it_fits_where_operators_run_it, weights_of_a_rank_are_known, tp6_fails_for_three_reasons,
-                                     number_formats_decide_what_fits, seventy_billion_at_int4_do_not_fit_32_gb,
-                                     the_latent_cache_lies_on_every_rank, published_figures_of_8_b300,
-                                     the_three_rack_arithmetic, a_small_machine_has_a_low_ceiling, NULL});
+                                     it_fits_where_operators_run_it, weights_of_a_rank_are_known,
+                                     tp6_fails_for_three_reasons, number_formats_decide_what_fits,
+                                     seventy_billion_at_int4_do_not_fit_32_gb, the_latent_cache_lies_on_every_rank,
+                                     published_figures_of_8_b300, the_three_rack_arithmetic,
+                                     a_small_machine_has_a_low_ceiling, NULL});
     return run_suite(suite);
 }

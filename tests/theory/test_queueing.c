@@ -51,8 +51,8 @@ static station play(double arrival_rate, double service_mean, bool exponential, 
 }
 
 static void agrees(station s, double theory) {
-    ck_assert_msg(fabs(s.mean_wait - theory) < 4 * s.error, "waits %.5g s, theory %.5g s, standard error %.2g", s.mean_wait,
-                  theory, s.error);
+    ck_assert_msg(fabs(s.mean_wait - theory) < 4 * s.error, "waits %.5g s, theory %.5g s, standard error %.2g",
+                  s.mean_wait, theory, s.error);
     ck_assert_double_lt(s.error, 0.05 * theory); /* and the error is small enough to mean something */
 }
 
@@ -84,8 +84,9 @@ END_TEST
 
 /* The serving model with one running request and one-token answers is a single server with fixed service times. */
 START_TEST(the_serving_model_is_md1_where_it_should_be) {
-    rc_scenario *s = ask("k3-8xb300", SETTINGS("engine.max_running=1", "workload.input_tokens=2048", "workload.output_tokens=1",
-                                               "workload.requests=1", "workload.arrival={\"kind\":\"constant\",\"rate\":1}"));
+    rc_scenario *s =
+        ask("k3-8xb300", SETTINGS("engine.max_running=1", "workload.input_tokens=2048", "workload.output_tokens=1",
+                                  "workload.requests=1", "workload.arrival={\"kind\":\"constant\",\"rate\":1}"));
     rc_problems *problems = rc_problems_new();
     rc_run_result one;
     ck_assert_int_eq(rc_run(s, NULL, &one, problems), RC_OK);

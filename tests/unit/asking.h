@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define close_to(found, expected, share)                                                                              \
-    ck_assert_msg(fabs((double)(found) - (double)(expected)) <= (share) * fabs((double)(expected)), "%s: %.15g, expected %.15g within %g",        \
-                  #found, (double)(found), (double)(expected), (double)(share))
+#define close_to(found, expected, share)                                                                               \
+    ck_assert_msg(fabs((double)(found) - (double)(expected)) <= (share)*fabs((double)(expected)),                      \
+                  "%s: %.15g, expected %.15g within %g", #found, (double)(found), (double)(expected), (double)(share))
 
 /* Opens a scenario (or none) with settings, which end with NULL; fails the test where it cannot. */
 static inline rc_scenario *ask(const char *scenario, const char *const *settings) {

@@ -37,8 +37,8 @@ START_TEST(units_are_read) {
 END_TEST
 
 START_TEST(what_is_no_quantity_is_refused) {
-    static const char *const bad[] = {"288", "GB", "-3GB", "0x10GB", "1e999GB", "nanGB", "288gb ", "8TB/s", "3 XB",
-                                      "3TiTB", "", "1..2GB", "5 G i B"};
+    static const char *const bad[] = {"288",   "GB",   "-3GB",  "0x10GB", "1e999GB", "nanGB",  "288gb ",
+                                      "8TB/s", "3 XB", "3TiTB", "",       "1..2GB",  "5 G i B"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         double value = 2.385;
         ck_assert_msg(!rc_quantity_parse(bad[i], RC_BYTES, &value), "\"%s\" was read", bad[i]);
@@ -80,8 +80,14 @@ static cJSON *parse(const char *text, size_t *mistakes) {
 }
 
 START_TEST(json_is_read_strictly) {
-    static const char *const bad[] = {"{\"a\": 1,}", "{\"a\": 1, \"a\": 2}", "{\"a\": 1} x", "{\"a\": 1e999}", "{a: 1}",
-                                      "", "{\"a\": {\"b\": 1, \"b\": 1}}", "[1, 2"};
+    static const char *const bad[] = {"{\"a\": 1,}",
+                                      "{\"a\": 1, \"a\": 2}",
+                                      "{\"a\": 1} x",
+                                      "{\"a\": 1e999}",
+                                      "{a: 1}",
+                                      "",
+                                      "{\"a\": {\"b\": 1, \"b\": 1}}",
+                                      "[1, 2"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         size_t mistakes;
         ck_assert_msg(!parse(bad[i], &mistakes), "%s was read", bad[i]);
@@ -149,7 +155,8 @@ START_TEST(a_table_reads_a_struct_and_finds_every_mistake) {
     ck_assert_double_eq(read.volume_bytes, 2e9);
     ck_assert_double_eq(read.handles, 2);
     ck_assert_double_eq(read.glaze, 0.25);
-    ck_assert_uint_eq(read_cup("{\"name\": 3, \"volume\": 2, \"handles\": 2.5, \"gaze\": 1}", &read, path, sizeof path), 4);
+    ck_assert_uint_eq(read_cup("{\"name\": 3, \"volume\": 2, \"handles\": 2.5, \"gaze\": 1}", &read, path, sizeof path),
+                      4);
     ck_assert_uint_eq(read_cup("{\"name\": \"a\"}", &read, path, sizeof path), 1);
     ck_assert_str_eq(path, "cup.volume");
     ck_assert_uint_eq(read_cup("{\"name\": \"a\", \"volume\": \"2GB\", \"Full\": true}", &read, path, sizeof path), 1);
@@ -186,8 +193,13 @@ static const char *read_csv(const char *text, size_t length, size_t *mistakes) {
 
 START_TEST(spreadsheets_write_csv_in_many_ways) {
     size_t mistakes;
-    static const char *const same[] = {"a,b\n1,2\n", "a,b\r\n1,2\r\n", ("\xEF\xBB\xBF" "a,b\n1,2"), "\"a\",\"b\"\n\"1\",2\n\n",
-                                       "a;b\n1;2\n", "a\tb\n1\t2\n"};
+    static const char *const same[] = {"a,b\n1,2\n",
+                                       "a,b\r\n1,2\r\n",
+                                       ("\xEF\xBB\xBF"
+                                        "a,b\n1,2"),
+                                       "\"a\",\"b\"\n\"1\",2\n\n",
+                                       "a;b\n1;2\n",
+                                       "a\tb\n1\t2\n"};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         ck_assert_str_eq(read_csv(same[i], strlen(same[i]), &mistakes), "a|b/1|2/");
         ck_assert_uint_eq(mistakes, 0);
@@ -251,13 +263,13 @@ END_TEST
 
 int main(void) {
     Suite *suite = suite_create("base");
-    add_tests(suite, "base",
-              (const TTest *const[]){capacities_have_three_ways_to_be_written, units_are_read,
-                                     what_is_no_quantity_is_refused, numbers_are_written_for_people,
-                                     a_typing_mistake_is_understood, json_is_read_strictly, json_brings_every_number_back,
-                                     json_with_shuffled_keys_is_the_same,
-                                     a_table_reads_a_struct_and_finds_every_mistake, spreadsheets_write_csv_in_many_ways,
-                                     a_histogram_knows_its_quantiles, streams_are_independent_of_one_another,
-                                     the_hash_is_fnv, every_status_has_a_name_and_an_exit_code, NULL});
+    add_tests(
+        suite, "base",
+        (const TTest *const[]){capacities_have_three_ways_to_be_written, units_are_read, what_is_no_quantity_is_refused,
+                               numbers_are_written_for_people, a_typing_mistake_is_understood, json_is_read_strictly,
+                               json_brings_every_number_back, json_with_shuffled_keys_is_the_same,
+                               a_table_reads_a_struct_and_finds_every_mistake, spreadsheets_write_csv_in_many_ways,
+                               a_histogram_knows_its_quantiles, streams_are_independent_of_one_another, the_hash_is_fnv,
+                               every_status_has_a_name_and_an_exit_code, NULL});
     return run_suite(suite);
 }

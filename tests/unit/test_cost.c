@@ -26,7 +26,8 @@ START_TEST(a_kernel_adds_up) {
 END_TEST
 
 START_TEST(distinct_experts_are_known) {
-    static const double k3[][2] = {{1, 16.0}, {8, 120.3}, {16, 224.4}, {32, 392.6}, {64, 613.2}, {128, 806.7}, {256, 887.1}};
+    static const double k3[][2] = {{1, 16.0},   {8, 120.3},   {16, 224.4}, {32, 392.6},
+                                   {64, 613.2}, {128, 806.7}, {256, 887.1}};
     for (size_t i = 0; i < sizeof k3 / sizeof *k3; i++)
         ck_assert_double_eq_tol(rc_distinct_uniform(896, 16, k3[i][0]), k3[i][1], 0.05);
     ck_assert_double_eq_tol(rc_distinct_uniform(8, 2, 3), 4.625, 1e-12);
@@ -60,7 +61,8 @@ START_TEST(a_chunk_sees_what_lies_before_it) {
     ck_assert_double_eq(rc_chunk_pairs(100, 3, INFINITY), 306);
     ck_assert_double_eq(rc_chunk_pairs(0, 5, 3), 1 + 2 + 3 + 3 + 3);
     ck_assert_double_eq(rc_chunk_pairs(10, 5, 3), 15);
-    ck_assert_double_eq(rc_chunk_pairs(0, 7, INFINITY), rc_chunk_pairs(0, 3, INFINITY) + rc_chunk_pairs(3, 4, INFINITY));
+    ck_assert_double_eq(rc_chunk_pairs(0, 7, INFINITY),
+                        rc_chunk_pairs(0, 3, INFINITY) + rc_chunk_pairs(3, 4, INFINITY));
 }
 END_TEST
 
@@ -106,12 +108,14 @@ static double plain_sum(const rc_stretch *s, double n) {
 START_TEST(a_stretch_is_the_sum_of_its_steps) {
     rc_arena *arena = rc_arena_new();
     rc_problems *problems = rc_problems_new();
-    static const char *const models[] = {"model=kimi-k3", "model=llama-3.1-70b", "model=gpt-oss-120b", "model=deepseek-v3"};
+    static const char *const models[] = {"model=kimi-k3", "model=llama-3.1-70b", "model=gpt-oss-120b",
+                                         "model=deepseek-v3"};
     for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
         rc_scenario *s = ask(NULL, SETTINGS(models[m], "hardware=8xb300", "parallel.tp=8"));
         rc_step_plan *plan = rc_step_plan_new(s, arena, problems);
         ck_assert_ptr_nonnull(plan);
-        static const double batches[] = {1, 7, 64}, contexts[] = {12, 2385, 70001}, steps[] = {1, 2, 5, 6, 7, 100, 4097, 60000};
+        static const double batches[] = {1, 7, 64}, contexts[] = {12, 2385, 70001},
+                            steps[] = {1, 2, 5, 6, 7, 100, 4097, 60000};
         for (size_t b = 0; b < 3; b++)
             for (size_t c = 0; c < 3; c++)
                 for (size_t n = 0; n < sizeof steps / sizeof *steps; n++) {
@@ -138,7 +142,8 @@ END_TEST
 START_TEST(the_parts_of_a_step_add_up) {
     rc_arena *arena = rc_arena_new();
     rc_problems *problems = rc_problems_new();
-    static const char *const models[] = {"model=kimi-k3", "model=glm-5", "model=qwen3.5-397b-a17b", "model=mixtral-8x7b"};
+    static const char *const models[] = {"model=kimi-k3", "model=glm-5", "model=qwen3.5-397b-a17b",
+                                         "model=mixtral-8x7b"};
     for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
         rc_scenario *s = ask(NULL, SETTINGS(models[m], "hardware=8xb300", "parallel.tp=8"));
         rc_step_plan *plan = rc_step_plan_new(s, arena, problems);
@@ -217,11 +222,10 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("cost");
     add_tests(suite, "cost",
-              (const TTest *const[]){a_kernel_adds_up, distinct_experts_are_known,
-                                     skew_touches_fewer_experts_and_keeps_top_k, a_chunk_sees_what_lies_before_it,
-                                     collectives_follow_their_formula, a_mesh_has_a_link_for_each_pair,
-                                     a_stretch_is_the_sum_of_its_steps, the_parts_of_a_step_add_up,
-                                     more_work_is_never_faster, ceilings_of_simple_machines, stages_share_all_layers,
-                                     NULL});
+              (const TTest *const[]){
+                  a_kernel_adds_up, distinct_experts_are_known, skew_touches_fewer_experts_and_keeps_top_k,
+                  a_chunk_sees_what_lies_before_it, collectives_follow_their_formula, a_mesh_has_a_link_for_each_pair,
+                  a_stretch_is_the_sum_of_its_steps, the_parts_of_a_step_add_up, more_work_is_never_faster,
+                  ceilings_of_simple_machines, stages_share_all_layers, NULL});
     return run_suite(suite);
 }

@@ -41,7 +41,8 @@ static void check_sources(const cJSON *file, const cJSON *node, const char *path
             snprintf(below, sizeof below, "%s%s%s", path, path[0] ? "." : "", child->string);
         if (strcmp(below, "sources") == 0 || strcmp(below, "title") == 0)
             continue;
-        bool quantity = cJSON_IsNumber(child) || (cJSON_IsString(child) && child->valuestring[0] >= '0' && child->valuestring[0] <= '9');
+        bool quantity = cJSON_IsNumber(child) ||
+                        (cJSON_IsString(child) && child->valuestring[0] >= '0' && child->valuestring[0] <= '9');
         if (quantity)
             ck_assert_msg(has_source(file, below), "%s of %s has no source", below,
                           rc_json_get(file, "name") ? rc_json_get(file, "name")->valuestring : "?");
@@ -60,7 +61,8 @@ START_TEST(every_number_has_a_source) {
             cJSON *file = rc_catalog_load(rc_catalog_find(kinds[k], names[i], arena), problems);
             ck_assert_ptr_nonnull(file);
             ck_assert_str_eq(rc_json_get(file, "name")->valuestring, names[i]);
-            cJSON *left_out = cJSON_DetachItemFromObjectCaseSensitive(file, "node"); /* how racks are sold, no measurement */
+            cJSON *left_out =
+                cJSON_DetachItemFromObjectCaseSensitive(file, "node"); /* how racks are sold, no measurement */
             check_sources(file, file, "");
             cJSON_Delete(left_out);
             cJSON_Delete(file);
@@ -125,8 +127,8 @@ START_TEST(published_censuses_come_out) {
     static const struct {
         const char *model;
         double parameters;
-    } known[] = {{"llama-3.1-8b", 8030261248},   {"llama-3.1-70b", 70553706496}, {"llama-2-13b", 13015864320},
-                 {"mixtral-8x7b", 46702792704},  {"qwen3-32b", 32762123264},     {"qwen3-30b-a3b", 30532122624},
+    } known[] = {{"llama-3.1-8b", 8030261248},      {"llama-3.1-70b", 70553706496}, {"llama-2-13b", 13015864320},
+                 {"mixtral-8x7b", 46702792704},     {"qwen3-32b", 32762123264},     {"qwen3-30b-a3b", 30532122624},
                  {"qwen3-235b-a22b", 235093634560}, {"gpt-oss-120b", 116829156672}, {"deepseek-v3", 671026419200}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char model[64];
@@ -142,8 +144,8 @@ START_TEST(published_censuses_come_out) {
 END_TEST
 
 START_TEST(every_scenario_opens_and_fits) {
-    static const char *const names[] = {"k3-8xmi355x", "k3-16xb200", "k3-8xb300", "k3-8xb300-8k1k", "k3-8xmi350x-8k1k",
-                                        "k3-nvl72", "llama70b-4xh100"};
+    static const char *const names[] = {"k3-8xmi355x",      "k3-16xb200", "k3-8xb300",      "k3-8xb300-8k1k",
+                                        "k3-8xmi350x-8k1k", "k3-nvl72",   "llama70b-4xh100"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         rc_scenario *s = ask(names[i], NULL);
         rc_fit_result fit;

@@ -80,9 +80,8 @@ START_TEST(it_agrees_with_a_plain_list) {
         } else if (pending) {
             size_t best = MANY;
             for (size_t i = 0; i < made; i++)
-                if (list[i].pending &&
-                    (best == MANY || list[i].time < list[best].time ||
-                     (list[i].time == list[best].time && list[i].priority < list[best].priority)))
+                if (list[i].pending && (best == MANY || list[i].time < list[best].time ||
+                                        (list[i].time == list[best].time && list[i].priority < list[best].priority)))
                     best = i;
             rc_event event;
             ck_assert(rc_event_queue_pop(q, &event));

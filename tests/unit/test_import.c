@@ -18,7 +18,7 @@ static cJSON *import_text(const char *text, rc_problems *problems) {
     return model;
 }
 
-#define LLAMA                                                                                                         \
+#define LLAMA                                                                                                          \
     "\"model_type\":\"llama\",\"hidden_size\":64,\"intermediate_size\":128,\"num_hidden_layers\":2,"                   \
     "\"num_attention_heads\":4,\"num_key_value_heads\":2,\"vocab_size\":100,\"max_position_embeddings\":512"
 
@@ -48,13 +48,18 @@ START_TEST(what_is_needed_and_missing_stops) {
         const char *config, *path;
     } missing[] = {
         {"{\"model_type\":\"llama\",\"hidden_size\":64,\"intermediate_size\":128,\"num_attention_heads\":4,"
-         "\"num_key_value_heads\":2,\"vocab_size\":100,\"max_position_embeddings\":512}", "num_hidden_layers"},
+         "\"num_key_value_heads\":2,\"vocab_size\":100,\"max_position_embeddings\":512}",
+         "num_hidden_layers"},
         {"{\"text_config\":{\"hidden_size\":64,\"intermediate_size\":128,\"num_hidden_layers\":2,"
-         "\"num_attention_heads\":4,\"vocab_size\":100,\"max_position_embeddings\":512}}", "text_config.num_key_value_heads"},
+         "\"num_attention_heads\":4,\"vocab_size\":100,\"max_position_embeddings\":512}}",
+         "text_config.num_key_value_heads"},
         {"{\"hidden_size\":64,\"num_hidden_layers\":2,\"num_attention_heads\":4,\"num_key_value_heads\":2,"
-         "\"vocab_size\":100,\"max_position_embeddings\":512}", "intermediate_size"},
-        {"{\"hidden_size\":64,\"moe_intermediate_size\":128,\"num_experts\":8,\"num_hidden_layers\":2,\"num_attention_heads\":4,"
-         "\"num_key_value_heads\":2,\"vocab_size\":100,\"max_position_embeddings\":512}", "num_experts_per_tok"},
+         "\"vocab_size\":100,\"max_position_embeddings\":512}",
+         "intermediate_size"},
+        {"{\"hidden_size\":64,\"moe_intermediate_size\":128,\"num_experts\":8,\"num_hidden_layers\":2,\"num_attention_"
+         "heads\":4,"
+         "\"num_key_value_heads\":2,\"vocab_size\":100,\"max_position_embeddings\":512}",
+         "num_experts_per_tok"},
     };
     for (size_t i = 0; i < sizeof missing / sizeof *missing; i++) {
         rc_problems *problems = rc_problems_new();
@@ -82,11 +87,16 @@ END_TEST
 
 /* A shipped model file says what import makes of the config today. */
 START_TEST(shipped_models_are_what_import_writes) {
-    static const char *const pairs[][2] = {
-        {"kimi-k3", "moonshotai--Kimi-K3"}, {"kimi-k2.5", "moonshotai--Kimi-K2.5"}, {"deepseek-r1", "deepseek-ai--DeepSeek-R1"},
-        {"llama-3.1-8b", "meta-llama--Meta-Llama-3.1-8B"}, {"qwen3-32b", "Qwen--Qwen3-32B"},
-        {"qwen3.5-397b-a17b", "Qwen--Qwen3.5-397B-A17B"}, {"gpt-oss-120b", "openai--gpt-oss-120b"}, {"glm-5", "zai-org--GLM-5"},
-        {"minimax-m2.5", "MiniMaxAI--MiniMax-M2.5"}, {"mixtral-8x7b", "mistralai--Mixtral-8x7B-v0.1"}};
+    static const char *const pairs[][2] = {{"kimi-k3", "moonshotai--Kimi-K3"},
+                                           {"kimi-k2.5", "moonshotai--Kimi-K2.5"},
+                                           {"deepseek-r1", "deepseek-ai--DeepSeek-R1"},
+                                           {"llama-3.1-8b", "meta-llama--Meta-Llama-3.1-8B"},
+                                           {"qwen3-32b", "Qwen--Qwen3-32B"},
+                                           {"qwen3.5-397b-a17b", "Qwen--Qwen3.5-397B-A17B"},
+                                           {"gpt-oss-120b", "openai--gpt-oss-120b"},
+                                           {"glm-5", "zai-org--GLM-5"},
+                                           {"minimax-m2.5", "MiniMaxAI--MiniMax-M2.5"},
+                                           {"mixtral-8x7b", "mistralai--Mixtral-8x7B-v0.1"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         char config_file[400], model_file[200];
         snprintf(config_file, sizeof config_file, "%s/models/%s.config.json", shared(), pairs[i][1]);

@@ -64,10 +64,12 @@ START_TEST(one_clock_in_many_notations) {
     static const char *const same[] = {
         "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.0010000,3,4\n2023-11-16 18:15:46.0020000,3,4\n"
         "2023-11-16 18:15:46.0090000,3,4\n2023-11-16 18:15:46.011,3,4\n",
-        "\"TIMESTAMP\",\"ContextTokens\",\"GeneratedTokens\"\r\n\"2023-11-16T18:15:46.001Z\",3,4\r\n2023-11-16T18:15:46.002Z,3,4\r\n"
+        "\"TIMESTAMP\",\"ContextTokens\",\"GeneratedTokens\"\r\n\"2023-11-16T18:15:46.001Z\",3,4\r\n2023-11-16T18:15:"
+        "46.002Z,3,4\r\n"
         "2023-11-16T18:15:46.009Z,3,4\r\n2023-11-16T18:15:46.011+00:00,3,4\r\n",
         "arrival_ms,input_tokens,output_tokens\n1,3,4\n2,3,4\n9,3,4\n11,3,4\n",
-        "output_tokens,arrival_s,prefill_tokens\n4,1700000000.001,3\n4,1700000000.002,3\n4,1700000000.009,3\n4,1700000000.0110,3\n",
+        "output_tokens,arrival_s,prefill_tokens\n4,1700000000.001,3\n4,1700000000.002,3\n4,1700000000.009,3\n4,"
+        "1700000000.0110,3\n",
         "arrival_us;input_tokens;output_tokens\n1000;3;4\n2000;3;4\n9000;3;4\n11000;3;4",
     };
     static const int64_t wanted[] = {0, 1000000, 8000000, 10000000};
@@ -90,10 +92,18 @@ START_TEST(bad_rows_are_named_by_line) {
     static const struct {
         const char *rows;
         long line;
-    } bad[] = {{"0.5,3,4\n1.5,,4\n", 3},     {"0.5,3,4\n1.5,abc,4\n", 3},        {"0.5,3,4\n1.5,-3,4\n", 3},
-               {"0.5,3,4\n1.5,1e19,4\n", 3}, {"0.5,3,4\n\n0.25,3,4\n", 4},       {"0.5,3,4\nx,3,4\n", 3},
-               {"0.5,3,4\n-1,3,4\n", 3},     {"0.5,3,4\n1.5,3,99999999999\n", 3}, {"0.5,3,4\n2023-11-16 18:15:46,3,4\n", 3},
-               {"", 1},                      {"0.5,0,4\n", 1},                   {"0,3,4\n60000,3,4\n120000,3,4\n", 1},
+    } bad[] = {{"0.5,3,4\n1.5,,4\n", 3},
+               {"0.5,3,4\n1.5,abc,4\n", 3},
+               {"0.5,3,4\n1.5,-3,4\n", 3},
+               {"0.5,3,4\n1.5,1e19,4\n", 3},
+               {"0.5,3,4\n\n0.25,3,4\n", 4},
+               {"0.5,3,4\nx,3,4\n", 3},
+               {"0.5,3,4\n-1,3,4\n", 3},
+               {"0.5,3,4\n1.5,3,99999999999\n", 3},
+               {"0.5,3,4\n2023-11-16 18:15:46,3,4\n", 3},
+               {"", 1},
+               {"0.5,0,4\n", 1},
+               {"0,3,4\n60000,3,4\n120000,3,4\n", 1},
                {"0.5,3,4\n1.5,3.7,4\n", 3}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char text[256];
@@ -186,7 +196,8 @@ START_TEST(what_goes_in_comes_out) {
     const char *const *const variations[] = {
         SETTINGS("engine.policy=decode-first"),
         SETTINGS("engine.policy=prefill-first"),
-        SETTINGS("engine.policy=decode-first", "engine.memory_fraction=0.4745", "engine.max_context=17000", "workload.arrival.rate=6"),
+        SETTINGS("engine.policy=decode-first", "engine.memory_fraction=0.4745", "engine.max_context=17000",
+                 "workload.arrival.rate=6"),
         SETTINGS("workload.arrival={\"kind\":\"closed\",\"clients\":9,\"think_time\":\"2s\"}", "workload.requests=300"),
         SETTINGS("workload.arrival={\"kind\":\"gamma\",\"rate\":3,\"cv\":3}", "workload.requests=500"),
     };
@@ -222,8 +233,10 @@ START_TEST(what_goes_in_comes_out) {
 END_TEST
 
 START_TEST(a_small_cache_preempts_and_loses_nothing) {
-    rc_run_result r = run_of("llama70b-4xh100", SETTINGS("engine.memory_fraction=0.4745", "engine.max_context=17000", "workload.arrival.rate=8",
-                                                         "workload.requests=400", "workload.output_tokens=900"), false);
+    rc_run_result r = run_of("llama70b-4xh100",
+                             SETTINGS("engine.memory_fraction=0.4745", "engine.max_context=17000",
+                                      "workload.arrival.rate=8", "workload.requests=400", "workload.output_tokens=900"),
+                             false);
     ck_assert_double_gt(r.preemptions, 10);
     ck_assert_double_eq(r.completed, 400);
     rc_run_result_free(&r);
@@ -234,7 +247,9 @@ START_TEST(overload_is_called_overload) {
     rc_run_result calm = run_of("llama70b-4xh100", SETTINGS("workload.arrival.rate=2"), false);
     ck_assert(calm.stationary);
     ck_assert_double_eq(calm.queue_growth_per_s, 0);
-    rc_run_result flood = run_of("llama70b-4xh100", SETTINGS("workload.arrival.rate=200", "workload.requests=5000", "engine.max_running=16"), false);
+    rc_run_result flood =
+        run_of("llama70b-4xh100",
+               SETTINGS("workload.arrival.rate=200", "workload.requests=5000", "engine.max_running=16"), false);
     ck_assert(!flood.stationary);
     ck_assert_double_gt(flood.queue_growth_per_s, 50);
     rc_run_result_free(&calm);
@@ -243,7 +258,9 @@ START_TEST(overload_is_called_overload) {
 END_TEST
 
 START_TEST(a_cut_run_counts_what_is_left) {
-    rc_run_result r = run_of("llama70b-4xh100", SETTINGS("workload.duration=\"60s\"", "workload.arrival.rate=20", "engine.max_running=32"), false);
+    rc_run_result r =
+        run_of("llama70b-4xh100",
+               SETTINGS("workload.duration=\"60s\"", "workload.arrival.rate=20", "engine.max_running=32"), false);
     ck_assert_double_gt(r.running, 0);
     ck_assert_double_gt(r.queued, 0);
     ck_assert_double_eq(r.completed + r.queued + r.running + r.lost, (double)r.requests_count);
@@ -254,7 +271,10 @@ END_TEST
 
 START_TEST(replicas_share_a_load) {
     rc_run_result one = run_of("llama70b-4xh100", SETTINGS("workload.arrival.rate=2"), false);
-    rc_run_result two = run_of("llama70b-4xh100", SETTINGS("hardware.count=8", "parallel.replicas=2", "workload.arrival.rate=4", "workload.requests=4000"), false);
+    rc_run_result two =
+        run_of("llama70b-4xh100",
+               SETTINGS("hardware.count=8", "parallel.replicas=2", "workload.arrival.rate=4", "workload.requests=4000"),
+               false);
     close_to(two.tpot_s.mean, one.tpot_s.mean, 0.05);
     close_to(two.output_tokens_per_s, 2 * one.output_tokens_per_s, 0.05);
     rc_run_result_free(&one);

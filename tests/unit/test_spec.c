@@ -10,7 +10,8 @@ typedef struct mistake {
 } mistake;
 
 /* The first problem of a question that must fail. */
-static rc_problem first_problem(rc_problems *problems, const char *scenario, const char *const *settings, size_t count) {
+static rc_problem first_problem(rc_problems *problems, const char *scenario, const char *const *settings,
+                                size_t count) {
     rc_question question = {scenario, settings, count};
     ck_assert_ptr_null(rc_open(&question, problems));
     ck_assert_uint_gt(rc_problems_count(problems), 0);
@@ -92,8 +93,9 @@ END_TEST
 
 START_TEST(settings_reach_into_named_files) {
     rc_scenario *s = ask("k3-8xb300", SETTINGS("hardware.accelerator.memory_bandwidth=16TB/s", "model.max_context=4096",
-                                               "hardware.fabric.levels[0].latency=7us", "workload.arrival={\"kind\":\"poisson\",\"rate\":2}",
-                                               "seed=5", "price=null", "hardware.stack.kernels.gemm-bf16.launch=9us"));
+                                               "hardware.fabric.levels[0].latency=7us",
+                                               "workload.arrival={\"kind\":\"poisson\",\"rate\":2}", "seed=5",
+                                               "price=null", "hardware.stack.kernels.gemm-bf16.launch=9us"));
     ck_assert_double_eq(s->hardware.accelerator.memory_bytes_per_s, 16e12);
     ck_assert_double_eq(s->model.max_context, 4096);
     close_to(s->hardware.fabric.levels[0].latency_s, 7e-6, 1e-12);
@@ -125,8 +127,9 @@ START_TEST(includes_merge_below) {
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/a.json", folder);
     snprintf(other, sizeof other, "%s/b.json", folder);
-    write_file(other, "{\"schema\":\"rackcast/scenario/1\",\"model\":\"llama-3.1-8b\",\"hardware\":\"1xh100-sxm\",\"seed\":3,"
-                      "\"engine\":{\"max_running\":7,\"policy\":\"decode-first\"}}");
+    write_file(other,
+               "{\"schema\":\"rackcast/scenario/1\",\"model\":\"llama-3.1-8b\",\"hardware\":\"1xh100-sxm\",\"seed\":3,"
+               "\"engine\":{\"max_running\":7,\"policy\":\"decode-first\"}}");
     write_file(path, "{\"include\":\"b.json\",\"seed\":4,\"engine\":{\"max_running\":9}}");
     rc_scenario *s = ask(path, NULL);
     ck_assert_uint_eq(s->seed, 4);
@@ -146,9 +149,12 @@ END_TEST
 START_TEST(the_order_of_keys_means_nothing) {
     char path[] = "/tmp/rackcast-order-XXXXXX.json";
     ck_assert_int_ge(mkstemps(path, 5), 0);
-    write_file(path, "{\"seed\":1,\"model\":\"llama-3.1-8b\",\"hardware\":{\"count\":1,\"accelerator\":\"h100-sxm\"},\"schema\":\"rackcast/scenario/1\"}");
+    write_file(path, "{\"seed\":1,\"model\":\"llama-3.1-8b\",\"hardware\":{\"count\":1,\"accelerator\":\"h100-sxm\"},"
+                     "\"schema\":\"rackcast/scenario/1\"}");
     rc_scenario *a = ask(path, NULL);
-    write_file(path, "{\"schema\":\"rackcast/scenario/1\",\"hardware\":{\"accelerator\":\"h100-sxm\",\"count\":1},\"model\":\"llama-3.1-8b\",\"seed\":1}");
+    write_file(path,
+               "{\"schema\":\"rackcast/scenario/"
+               "1\",\"hardware\":{\"accelerator\":\"h100-sxm\",\"count\":1},\"model\":\"llama-3.1-8b\",\"seed\":1}");
     rc_scenario *b = ask(path, NULL);
     ck_assert_str_eq(rc_scenario_resolved(a), rc_scenario_resolved(b));
     rc_close(a);

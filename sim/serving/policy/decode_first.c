@@ -13,5 +13,7 @@ static bool plan(rc_replica *replica) {
     return replica->decoding_count > 0;
 }
 
-const rc_policy rc_decode_first = {"decode-first", "every running request decodes in every step; prompts get the rest of the "
-                                                   "token budget in chunks (vLLM)", plan};
+const rc_policy rc_decode_first = {"decode-first",
+                                   "every running request decodes in every step; prompts get the rest of the "
+                                   "token budget in chunks (vLLM)",
+                                   plan};

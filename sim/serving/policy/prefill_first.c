@@ -11,4 +11,5 @@ static bool plan(rc_replica *replica) {
     return replica->chunks_tokens == 0 && replica->decoding_count > 0;
 }
 
-const rc_policy rc_prefill_first = {"prefill-first", "prompts are worked on before running requests decode (SGLang)", plan};
+const rc_policy rc_prefill_first = {"prefill-first", "prompts are worked on before running requests decode (SGLang)",
+                                    plan};
