@@ -252,6 +252,9 @@ settings() {
     moves "--set of a whole part" '$b.gpus == 4 and $b.replicas == 2' \
         run llama70b-4xh100 'parallel={"tp": 2, "replicas": 2}' workload.requests=10
     moves "--set makes what is not there" '$b.objectives[0].met' run k3-8xb300 'objectives=["e2e:1h:p50"]'
+    ask run k3-8xb300 --set workload.arrival.rate=3
+    grep -q 'workload.arrival.rate' err || because "no note"
+    verdict "a setting that this kind of arrival does not use is said"
     ask run llama70b-4xh100 --seed 7 --json
     judges "--seed is the seed" out '.seed == 7'
     ask run llama70b-4xh100 --seed 7 --set seed=8 --json
@@ -284,6 +287,10 @@ references() {
     same_answer "a load by its path" k3-8xb300 --set workload=load.json
     jq --slurpfile model model.json --slurpfile load load.json '.model = $model[0] | .workload = $load[0]' scenario.json >whole.json
     same_answer "a model and a load as objects" whole.json
+    mkdir beside
+    cp model.json beside/own.json
+    jq '.model = "own.json"' scenario.json >beside/scenario.json
+    same_answer "a model beside the scenario's file" beside/scenario.json
     echo '{"include": "scenario.json", "title": "K3 on one node of B300"}' >included.json
     same_answer "include merges a file below" included.json
     echo '{"include": "scenario.json", "workload": {"requests": 10}, "price": null}' >over.json

@@ -315,7 +315,7 @@ show_and_schema() {
 # Whatever is listed can be shown.
 listed_is_shown() {
     keep list.json list --json
-    for kind in accelerators fabrics stacks models mixes traces scenarios; do
+    for kind in accelerators fabrics stacks models mixes traces scenarios prices; do
         for name in $(jq -r --arg kind $kind '.[$kind][].name' list.json); do
             "$program" show "$name" >out 2>err || because "$name"
             [ -s out ] || because "$name is empty"

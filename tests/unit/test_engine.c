@@ -3,6 +3,7 @@
 #include "asking.h"
 #include "event_queue.h"
 #include "random.h"
+#include <malloc.h>
 
 START_TEST(time_is_whole_picoseconds) {
     ck_assert_uint_eq(rc_time_of(2.385e-3), 2385000000);
@@ -96,10 +97,34 @@ START_TEST(it_agrees_with_a_plain_list) {
 }
 END_TEST
 
+/* Once the pool has grown to the most that ever pend, popping and scheduling take no memory. */
+START_TEST(the_loop_allocates_nothing) {
+    rc_random *random = rc_random_new(2, "hold");
+    rc_event_queue *q = rc_event_queue_new();
+    for (uint32_t i = 0; i < 1000; i++)
+        rc_event_queue_schedule(q, i, 0, (rc_event){0, i});
+    size_t before = mallinfo2().uordblks;
+    for (int i = 0; i < 100000; i++) {
+        rc_event event;
+        rc_event_queue_pop(q, &event);
+        rc_event_handle handle =
+            rc_event_queue_schedule(q, rc_event_queue_now(q) + rc_random_between(random, 1, 5000), 0, event);
+        if (i % 5 == 0) {
+            rc_event_queue_cancel(q, handle);
+            rc_event_queue_schedule(q, rc_event_queue_now(q) + 7, 1, event);
+        }
+    }
+    ck_assert_uint_eq(mallinfo2().uordblks, before);
+    ck_assert_uint_eq(rc_event_queue_pending(q), 1000);
+    rc_event_queue_free(q);
+    rc_random_free(random);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("engine");
     add_tests(suite, "event queue",
               (const TTest *const[]){time_is_whole_picoseconds, events_come_by_time_then_priority_then_order,
-                                     a_handle_names_one_event_for_ever, it_agrees_with_a_plain_list, NULL});
+                                     a_handle_names_one_event_for_ever, it_agrees_with_a_plain_list, the_loop_allocates_nothing, NULL});
     return run_suite(suite);
 }
