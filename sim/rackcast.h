@@ -340,6 +340,48 @@ void rc_print_problems(FILE *out, const rc_problems *problems);
 rc_status rc_save_run(const char *database_file, const char *requests_file, const rc_scenario *scenario,
                       const rc_run_result *result, rc_problems *problems);
 
+/* -------------------------------------------------------------------------------------------------------- validate */
+
+/* One measured figure beside its forecast. */
+typedef struct rc_validated_row {
+    long row;                   /* line of the table */
+    const char *metric;         /* as the table names it */
+    const char *group;          /* what the row may be used for: the table's `use` column, or "all" */
+    const char *case_name;      /* "kimi-k3 8xb300 sglang TP8 8192/1024 c16" */
+    double measured, predicted; /* SI units; predicted is NaN where the row was not played */
+    double error;               /* predicted / measured - 1 */
+    bool inside;                /* the measured figure lies in the forecast's interval */
+    const char *skipped;        /* why it was not played; empty where it was */
+} rc_validated_row;
+
+typedef struct rc_validated_group {
+    const char *group, *metric;
+    double n, skipped;
+    double median_abs_error, p90_abs_error; /* shares */
+    double bias;                            /* median of the signed errors */
+    double rank_correlation;                /* Spearman, predicted against measured */
+    double coverage;                        /* share of rows inside their interval */
+    double floor; /* median error of the best single prediction for rows alike in every column; NaN: none */
+    double floor_rows;
+} rc_validated_group;
+
+typedef struct rc_validate_result {
+    rc_validated_row *rows;
+    size_t rows_count;
+    rc_validated_group *groups;
+    size_t groups_count;
+    double runs;  /* scenarios played */
+    void *memory; /* everything above lies in it */
+} rc_validate_result;
+
+/* Plays the end-to-end rows of a table of measurements as scenarios.  Columns: model, precision, hardware (or gpu), gpus
+ * (or n_gpus), engine, parallelism, spec_decode, input_len (or isl), output_len (or osl), concurrency_or_rate (or
+ * concurrency), metric, value, unit, notes, use.  Rows that cannot be played are counted with their reason. */
+rc_status rc_validate(const char *table_file, rc_validate_result *result, rc_problems *problems);
+void rc_validate_result_free(rc_validate_result *result);
+
+rc_status rc_print_validate(FILE *out, const rc_validate_result *result, rc_format format);
+
 /* Makes a model file from a Hugging Face config.json.  `name` NULL: from the file's folder or name.  `out_file` NULL:
  * nothing is written.  The census and the notes go to `out`. */
 rc_status rc_import(const char *config_file, const char *name, const char *out_file, FILE *out, rc_format format,

@@ -98,6 +98,15 @@ static rc_status compare(const rc_options *o, rc_problems *problems) {
     return fitting ? status : RC_DOES_NOT_FIT;
 }
 
+static rc_status validate(const rc_options *o, rc_problems *problems) {
+    rc_validate_result result;
+    rc_status status = rc_validate(o->words[0], &result, problems);
+    if (status == RC_OK)
+        rc_print_validate(stdout, &result, o->format);
+    rc_validate_result_free(&result);
+    return status;
+}
+
 static rc_status import(const rc_options *o, rc_problems *problems) {
     return rc_import(o->words[0], o->name, o->out_file, stdout, o->format, problems);
 }
@@ -148,6 +157,13 @@ const rc_command rc_commands[] = {
      1,
      RC_WORDS_MAX,
      compare},
+    {"validate",
+     "can I trust it?",
+     "rackcast validate TABLE.csv",
+     {"rackcast validate k3-published", "rackcast validate k3-published --json"},
+     1,
+     1,
+     validate},
     {"import",
      "a Hugging Face config.json",
      "rackcast import CONFIG.json [--name NAME] [--out MODEL.json]",

@@ -22,14 +22,16 @@ static const struct {
     {"traces", NULL, RC_CATALOG_TRACE, NULL},
     {"scenarios", "scenario", RC_CATALOG_SCENARIO, &rc_scenario_table},
     {"prices", "prices", RC_CATALOG_PRICES, &rc_price_books_table},
+    {"measurements", NULL, RC_CATALOG_MEASURED, NULL},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* The title in a data file; a trace has none. */
+/* The title in a data file; a table has none. */
 static char *title_of(rc_catalog_kind kind, const char *name, rc_arena *arena) {
     char *file = rc_catalog_find(kind, name, arena);
     rc_problems *ignored = rc_problems_new();
-    cJSON *json = file && kind != RC_CATALOG_TRACE ? rc_catalog_load(file, ignored) : NULL;
+    cJSON *json =
+        file && kind != RC_CATALOG_TRACE && kind != RC_CATALOG_MEASURED ? rc_catalog_load(file, ignored) : NULL;
     const cJSON *title = json ? rc_json_get(json, "title") : NULL;
     char *text = rc_arena_text(arena, cJSON_IsString(title) ? title->valuestring : "");
     cJSON_Delete(json);

@@ -66,10 +66,10 @@ static void schedule_next(simulation *sim) {
 }
 
 /* A client of a closed load thinks and asks again. */
-static void ask_again(simulation *sim) {
+static void ask_again(simulation *sim, double pause_s) {
     rc_asked asked;
     if (rc_arrivals_next(&sim->arrivals, &asked))
-        schedule_arrival(sim, &asked, rc_event_queue_now(sim->events), rc_arrivals_think_s(&sim->arrivals));
+        schedule_arrival(sim, &asked, rc_event_queue_now(sim->events), pause_s);
 }
 
 static void start_load(simulation *sim) {
@@ -87,6 +87,12 @@ static void start_load(simulation *sim) {
 /* ---------- replicas */
 
 static void schedule_end(simulation *sim, rc_replica *replica) {
+    if (replica->beyond_clock) {
+        rc_problem_add(sim->problems, RC_BAD_VALUE, "", "workload", 0, "work that ends after more than 200 days",
+                       "a load of at most 200 days", "the run is longer than the clock");
+        sim->failed = true;
+        return;
+    }
     sim->stretch_ends[replica->index] = rc_event_queue_schedule(sim->events, replica->ends, PRIORITY_STRETCH_END,
                                                                 (rc_event){EVENT_STRETCH_END, replica->index});
 }
@@ -119,7 +125,10 @@ static void record(simulation *sim) {
 
 /* ---------- events */
 
+/* The request can never be held.  A client of a closed load asks its next one a second later, as people's programs back
+ * off; at once it would ask for ever at the same moment. */
 static void lose(simulation *sim, uint32_t index) {
+    const double back_off_s = 1;
     sim->requests[index].replica = UINT32_MAX;
     if (sim->metrics->lost++ == 0) {
         const rc_request *r = &sim->requests[index];
@@ -128,7 +137,7 @@ static void lose(simulation *sim, uint32_t index) {
                     rc_count_text(tokens, sizeof tokens, (double)r->input_tokens + r->output_tokens));
     }
     if (sim->closed)
-        ask_again(sim);
+        ask_again(sim, back_off_s + rc_arrivals_think_s(&sim->arrivals));
 }
 
 static void on_arrival(simulation *sim, uint32_t index) {
@@ -152,7 +161,7 @@ static void on_arrival(simulation *sim, uint32_t index) {
 static void on_stretch_end(simulation *sim, rc_replica *replica) {
     rc_replica_end(replica);
     for (size_t i = 0; sim->closed && i < replica->finished_count; i++)
-        ask_again(sim);
+        ask_again(sim, rc_arrivals_think_s(&sim->arrivals));
 }
 
 /* Idle replicas begin once no more arrivals are due at this very time. */
@@ -250,6 +259,12 @@ rc_status rc_simulate(const rc_scenario *s, bool stepwise, rc_run_result *result
         check_conservation(&sim);
         rc_time end = rc_event_queue_now(sim.events);
         size_t count = drop_unasked(&sim, end);
+        if (count > 0 && sim.metrics->lost == (double)count) {
+            rc_problem_add(problems, RC_DOES_NOT_FIT, "", "workload", 0, "every request is longer than can be held",
+                           "lengths within the cache and the model's context (see `rackcast fit`)",
+                           "no request can be played");
+            sim.failed = true;
+        }
         rc_metrics_finish(sim.metrics, s, sim.requests, count, rc_seconds_of(end), result);
         result->events = (double)rc_event_queue_handled(sim.events);
     }

@@ -19,6 +19,7 @@ static const struct {
     [RC_CATALOG_TRACE] = {"trace", "workloads/traces", ".csv"},
     [RC_CATALOG_SCENARIO] = {"scenario", "scenarios", ".json"},
     [RC_CATALOG_PRICES] = {"prices", "hwmodels", ".json"},
+    [RC_CATALOG_MEASURED] = {"table of measurements", "tests/validation", ".csv"},
 };
 
 const char *rc_catalog_kind_name(rc_catalog_kind kind) {

@@ -17,6 +17,7 @@ typedef enum rc_catalog_kind {
     RC_CATALOG_TRACE,
     RC_CATALOG_SCENARIO,
     RC_CATALOG_PRICES,
+    RC_CATALOG_MEASURED,
     RC_CATALOG_COUNT
 } rc_catalog_kind;
 

@@ -133,7 +133,7 @@ static double product_of(const cJSON *parallel) {
 
 /* The name of the default fabric or stack; NULL where none is shipped. */
 static const char *default_name(rc_resolution *r, int slot) {
-    static const char *const one_node[] = {"nvlink", "mesh", "pcie", "unified", "ici", "roce-200", "nvl72", NULL};
+    static const char *const one_node[] = {"nvl72", "nvlink", "mesh", "pcie", "unified", "ici", "roce-200", NULL};
     static const char *const many_nodes[] = {"nvl72", "roce-400", "ib-400", "roce-200", "ici", "pcie", NULL};
     static const char *const engines[] = {"sglang", "vllm", "trtllm", NULL};
     cJSON *hardware = rc_json_get(r->root, "hardware");

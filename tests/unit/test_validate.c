@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * Validation: rows to scenarios, errors, groups, floors; what cannot be played is counted. */
+#include "asking.h"
+#include "measured.h"
+#include <unistd.h>
+
+static const char header[] =
+    "model,precision,gpu,n_gpus,engine,parallelism,spec_decode,isl,osl,concurrency,metric,value,unit,notes,use\n";
+
+static rc_validate_result validate_text(const char *rows, rc_problems *problems) {
+    char path[] = "/tmp/rackcast-validate-XXXXXX.csv";
+    ck_assert_int_ge(mkstemps(path, 4), 0);
+    FILE *out = fopen(path, "w");
+    ck_assert_ptr_nonnull(out);
+    fprintf(out, "%s%s", header, rows);
+    fclose(out);
+    rc_validate_result result;
+    rc_validate(path, &result, problems);
+    unlink(path);
+    return result;
+}
+
+static const rc_validated_group *group_of(const rc_validate_result *r, const char *group, const char *metric) {
+    for (size_t i = 0; i < r->groups_count; i++)
+        if (strcmp(r->groups[i].group, group) == 0 && strcmp(r->groups[i].metric, metric) == 0)
+            return &r->groups[i];
+    ck_abort_msg("no group %s %s", group, metric);
+    return NULL;
+}
+
+START_TEST(rows_become_scenarios) {
+    rc_arena *arena = rc_arena_new();
+    static const struct {
+        rc_measured row;
+        const char *setting; /* one that must be there */
+    } known[] = {
+        {{.model = "Qwen/Qwen3-30B-A3B-Instruct-2507",
+          .precision = "bf16",
+          .hardware = "H100-SXM",
+          .gpus = "8",
+          .engine = "vllm 0.19",
+          .parallelism = "TP4 EP4",
+          .speculation = "none",
+          .input = "100",
+          .output = "10",
+          .concurrency = "4",
+          .notes = "",
+          .metric = "ttft",
+          .unit = "ms"},
+         "model=qwen3-30b-a3b"},
+        {{.model = "openai/gpt-oss-120b",
+          .precision = "fp4",
+          .hardware = "B200",
+          .gpus = "4",
+          .engine = "trtllm",
+          .parallelism = "DP-attn4 EP4",
+          .speculation = "",
+          .input = "1000",
+          .output = "10",
+          .concurrency = "4",
+          .notes = "lengths in [0.8x,1x]",
+          .metric = "ttft",
+          .unit = "ms"},
+         "parallel={\"tp\":1,\"pp\":1,\"ep\":4,\"dp\":4,\"dcp\":1}"},
+        {{.model = "Kimi-K3",
+          .precision = "MXFP4",
+          .hardware = "B300",
+          .gpus = "8",
+          .engine = "SGLang 0.5.18@x",
+          .parallelism = "TP8+DCP8",
+          .speculation = "none",
+          .input = "8192",
+          .output = "1024",
+          .concurrency = "64",
+          .notes = "",
+          .metric = "ttft",
+          .unit = "ms"},
+         "parallel={\"tp\":8,\"pp\":1,\"ep\":1,\"dp\":1,\"dcp\":8}"},
+        {{.model = "m/DeepSeek-R1",
+          .precision = "fp8",
+          .hardware = "h200",
+          .gpus = "8",
+          .engine = "sglang 0.5",
+          .parallelism = "TP4 (moe tp2 ep2)",
+          .speculation = "none",
+          .input = "1",
+          .output = "1",
+          .concurrency = "1",
+          .notes = "",
+          .metric = "ttft",
+          .unit = "ms"},
+         "hardware=8xh200-sxm"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        rc_playable p = rc_measured_question(&known[i].row, arena);
+        bool found = false;
+        ck_assert_str_eq(p.skipped, "");
+        for (size_t s = 0; s < p.settings_count; s++)
+            found = found || strcmp(p.settings[s], known[i].setting) == 0;
+        ck_assert_msg(found, "row %zu lacks %s", i, known[i].setting);
+    }
+    rc_arena_free(arena);
+}
+END_TEST
+
+START_TEST(what_cannot_be_played_is_counted_with_its_reason) {
+    rc_problems *problems = rc_problems_new();
+    rc_validate_result r = validate_text("gpt-9,fp8,B200,8,vllm,TP8,none,100,10,1,ttft,5,ms,,test\n"
+                                         "Kimi-K3,x,B900,8,vllm,TP8,none,100,10,1,ttft,5,ms,,test\n"
+                                         "Kimi-K3,x,B300,8,atom,TP8,none,100,10,1,ttft,5,ms,,test\n"
+                                         "Kimi-K3,x,B300,8,sglang,TP8,DSpark,100,10,1,ttft,5,ms,,test\n"
+                                         "Kimi-K3,x,B300,8,sglang,TP8,none,agentic,10,1,ttft,5,ms,,test\n"
+                                         "Kimi-K3,x,B300,8,sglang,TP8,none,100,10,peak,ttft,5,ms,,test\n"
+                                         "Kimi-K3,x,B300,8,sglang,disagg 1x(tp8),none,100,10,1,ttft,5,ms,,test\n"
+                                         "Kimi-K3,x,B200,8,sglang,TP8,none,100,10,1,ttft,5,ms,,test\n"
+                                         "Kimi-K3,x,B300,8,sglang,TP8,none,100,10,1,happiness,5,ms,,test\n",
+                                         problems);
+    ck_assert_uint_eq(r.rows_count, 9);
+    for (size_t i = 0; i < 9; i++) {
+        ck_assert_msg(r.rows[i].skipped[0], "row %zu was played", i);
+        ck_assert(isnan(r.rows[i].predicted));
+    }
+    ck_assert_ptr_nonnull(strstr(r.rows[7].skipped, "does not fit"));
+    ck_assert_double_eq(group_of(&r, "test", "ttft")->skipped, 8);
+    rc_validate_result_free(&r);
+    rc_problems_free(problems);
+}
+END_TEST
+
+START_TEST(errors_groups_and_floors) {
+    rc_problems *problems = rc_problems_new();
+    rc_validate_result r = validate_text("Kimi-K3,MXFP4,B300,8,sglang,TP8,none,1024,64,1,tpot,8,ms,,test\n"
+                                         "Kimi-K3,MXFP4,B300,8,sglang,TP8,none,1024,64,1,tpot,10,ms,,test\n"
+                                         "Kimi-K3,MXFP4,B300,8,sglang,TP8,none,1024,64,8,tpot,20,ms,,test\n"
+                                         "Kimi-K3,MXFP4,B300,8,sglang,TP8,none,1024,64,8,tpot,2000,us,,other\n",
+                                         problems);
+    const rc_validated_group *g = group_of(&r, "test", "tpot");
+    ck_assert_double_eq(r.runs, 2);
+    ck_assert_double_eq(g->n, 3);
+    close_to(r.rows[0].measured, 8e-3, 1e-12);
+    close_to(r.rows[3].measured, 2e-3, 1e-12);
+    close_to(r.rows[0].error, r.rows[0].predicted / 8e-3 - 1, 1e-12);
+    ck_assert_double_eq(r.rows[0].predicted, r.rows[1].predicted);
+    /* the best single prediction for 8 and 10 is 9: off by 12.5 and 10 % */
+    ck_assert_double_eq(g->floor_rows, 2);
+    close_to(g->floor, 0.1125, 1e-9);
+    ck_assert(!r.rows[3].inside);
+    rc_validate_result_free(&r);
+    rc_problems_free(problems);
+}
+END_TEST
+
+START_TEST(a_bad_table_is_refused_by_line) {
+    static const struct {
+        const char *rows;
+        long line;
+    } bad[] = {{"Kimi-K3,x,B300,8,sglang,TP8,none,1,1,1,tpot,,ms,,test\n", 2},
+               {"Kimi-K3,x,B300,8,sglang,TP8,none,1,1,1,tpot,5,ms,,test\nKimi-K3,x,B300,8,sglang,TP8,none,1,1,1,tpot,-"
+                "5,ms,,test\n",
+                3},
+               {"Kimi-K3,x,B300,8,sglang,TP8,none,1,1,1,tpot,fast,ms,,test\n", 2}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        rc_problems *problems = rc_problems_new();
+        rc_validate_result r = validate_text(bad[i].rows, problems);
+        ck_assert_uint_eq(rc_problems_count(problems), 1);
+        ck_assert_int_eq(rc_problems_at(problems, 0)->line, bad[i].line);
+        rc_validate_result_free(&r);
+        rc_problems_free(problems);
+    }
+    rc_problems *problems = rc_problems_new();
+    rc_validate_result r;
+    rc_validate("tests/golden/runs.csv", &r, problems); /* another kind of table */
+    ck_assert_uint_gt(rc_problems_count(problems), 3);
+    rc_validate_result_free(&r);
+    rc_problems_free(problems);
+}
+END_TEST
+
+START_TEST(the_published_figures_of_k3_are_played) {
+    rc_problems *problems = rc_problems_new();
+    rc_validate_result r;
+    ck_assert_int_eq(rc_validate("tests/validation/k3-published.csv", &r, problems), RC_OK);
+    double played = 0, b300 = 0, off = 0;
+    for (size_t i = 0; i < r.rows_count; i++) {
+        played += !r.rows[i].skipped[0];
+        if (!r.rows[i].skipped[0] && strstr(r.rows[i].case_name, "8xb300") &&
+            strstr(r.rows[i].case_name, "8192/1024")) {
+            b300++;
+            off += fabs(r.rows[i].error);
+        }
+    }
+    ck_assert_double_ge(played, 30);
+    ck_assert_double_ge(b300, 18);
+    ck_assert_double_lt(off / b300, 0.10);
+    rc_validate_result_free(&r);
+    rc_problems_free(problems);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("validate");
+    add_tests(suite, "validate",
+              (const TTest *const[]){rows_become_scenarios, what_cannot_be_played_is_counted_with_its_reason,
+                                     errors_groups_and_floors, a_bad_table_is_refused_by_line,
+                                     the_published_figures_of_k3_are_played, NULL});
+    return run_suite(suite);
+}
