@@ -8,7 +8,7 @@
 #define RC_COST_LOAD_H
 #include <stdbool.h>
 
-enum { RC_REACHES_MAX = 3 };
+enum { RC_REACHES_MAX = 3 }; /* no limit, and as many as a model may have (RC_MODEL_REACHES_MAX) */
 
 typedef struct rc_load {
     double tokens; /* all tokens of the step: one a decoding sequence, plus the chunks */

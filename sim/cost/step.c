@@ -3,6 +3,7 @@
 #include "weights.h"
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 typedef struct planner {
     rc_step_plan *plan;
@@ -90,7 +91,7 @@ static void plan_gemms(planner *p, const rc_weights *weights) {
         const rc_weight *w = &weights->list[i];
         double count = rc_weight_layers(&p->scenario->model, w), rows, columns;
         on_rank(p, w, &rows, &columns);
-        bool latent = w->component == RC_COMPONENT_MLA && w->columns == p->scenario->model.mixers[w->kind].kv_rank;
+        bool latent = strcmp(w->name, "kv_b") == 0;
         bool head = w->component == RC_COMPONENT_LM_HEAD || w->component == RC_COMPONENT_EMBEDDING;
         if (!w->gemm || w->split == RC_SPLIT_EXPERTS || count == 0)
             continue;

@@ -20,7 +20,12 @@
 #include "gemm.h"
 #include "linear_attention.h"
 
-enum { RC_GEMMS_MAX = 96, RC_MIXERS_MAX = 8, RC_FFNS_MAX = 8, RC_ELEMENTWISE_MAX = 64 };
+enum {
+    RC_GEMMS_MAX = 256,
+    RC_MIXERS_MAX = RC_MODEL_MIXERS_MAX,
+    RC_FFNS_MAX = RC_MODEL_FFNS_MAX,
+    RC_ELEMENTWISE_MAX = 64
+};
 
 typedef struct rc_step_plan {
     rc_gemm gemms[RC_GEMMS_MAX];

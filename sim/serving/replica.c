@@ -261,7 +261,9 @@ static uint64_t smaller(uint64_t a, uint64_t b) {
 
 /* When `seconds` of work that began with the stretch are over. */
 static rc_time set_end(rc_replica *r, double seconds) {
-    double exact = seconds * RC_PS_PER_S + r->carry_ps, whole = floor(exact);
+    double left = RC_HORIZON_S - rc_seconds_of(r->began);
+    r->beyond_clock = !(seconds <= left);
+    double exact = fmin(seconds, fmax(left, 0)) * RC_PS_PER_S + r->carry_ps, whole = floor(exact);
     r->next_carry_ps = exact - whole;
     return r->ends = r->began + (rc_time)whole;
 }

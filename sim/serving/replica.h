@@ -57,6 +57,7 @@ struct rc_replica {
     rc_time began, ends;
     double carry_ps;      /* what rounding `began` to whole picoseconds left over; keeps long runs of steps exact */
     double next_carry_ps; /* the same of `ends` */
+    bool beyond_clock;    /* the stretch would end after the clock does */
     rc_step_cost cost;    /* of a step with prompts */
     rc_fixed_cost *fixed; /* by batch, up to fixed_count */
     size_t fixed_count;

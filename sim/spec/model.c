@@ -188,8 +188,37 @@ static bool find_kind(const char *wanted, const char *path, const void *entries,
     return rc_complain(reader, RC_UNKNOWN_NAME, path, wanted, words, "no such kind in this model");
 }
 
+static bool check_count(size_t count, size_t most, const char *path, const char *key, rc_reader *reader) {
+    char found[32], expected[48];
+    snprintf(found, sizeof found, "%zu", count);
+    snprintf(expected, sizeof expected, "1 to %zu", most);
+    return (count >= 1 && count <= most) ||
+           rc_complain(reader, RC_BAD_VALUE, rc_arena_format(reader->arena, "%s.%s", path, key), found, expected,
+                       "not a number of entries that would do");
+}
+
+/* Different limits to how far mixers look back: windows and the tokens an indexer keeps. */
+static size_t count_reaches(const rc_model *model) {
+    size_t count = 0;
+    for (size_t i = 0; i < model->mixers_count; i++) {
+        double reach = fmax(model->mixers[i].window, model->mixers[i].index_top_k);
+        bool known = reach <= 0;
+        for (size_t j = 0; j < i && !known; j++)
+            known = fmax(model->mixers[j].window, model->mixers[j].index_top_k) == reach;
+        count += !known;
+    }
+    return count;
+}
+
 bool rc_model_finish(rc_model *model, const char *path, rc_reader *reader) {
-    bool good = true;
+    bool good = check_count(model->mixers_count, RC_MODEL_MIXERS_MAX, path, "mixers", reader);
+    good = check_count(model->ffns_count, RC_MODEL_FFNS_MAX, path, "ffns", reader) && good;
+    good = check_count(model->layers_count, 100000, path, "layers", reader) && good;
+    if (!good)
+        return false;
+    if (count_reaches(model) > RC_MODEL_REACHES_MAX)
+        good = rc_complain(reader, RC_BAD_VALUE, rc_arena_format(reader->arena, "%s.mixers", path), "more windows",
+                           "at most 2 different windows or top-k", "too many ways of looking back");
     for (size_t i = 0; i < model->mixers_count; i++)
         good =
             check_needs(mixer_needs, sizeof mixer_needs / sizeof *mixer_needs, model->mixers[i].kind, &model->mixers[i],

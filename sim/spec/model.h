@@ -8,6 +8,9 @@
 #include "fields.h"
 #include "number_format.h"
 
+/* How much variety a model may have: kinds of mixers and networks, different limits to looking back. */
+enum { RC_MODEL_MIXERS_MAX = 8, RC_MODEL_FFNS_MAX = 8, RC_MODEL_REACHES_MAX = 2 };
+
 typedef enum rc_mixer_kind {
     RC_GQA, /* grouped-query attention; multi-head where kv_heads = heads; a window makes it sliding */
     RC_MLA, /* multi-head latent attention; sparse where it has an indexer */

@@ -298,8 +298,8 @@ static bool find_price(rc_reader *reader, rc_resolution *r, const price_file *gi
     rc_resolution_add_file(r, file);
     const rc_price_book *book = rc_price_book_find(&books, given->book);
     if (!book) {
-        const char *names[32];
-        for (size_t i = 0; i < books.books_count && i < 32; i++)
+        const char **names = rc_arena_take(reader->arena, (books.books_count + 1) * sizeof *names);
+        for (size_t i = 0; i < books.books_count; i++)
             names[i] = books.books[i].name;
         char words[300];
         rc_choices_text(words, sizeof words, given->book, names, books.books_count);

@@ -61,7 +61,7 @@ typedef struct rc_weight {
     bool fused;    /* engines run it in one GEMM with the other fused matrices of its owner */
 } rc_weight;
 
-enum { RC_WEIGHTS_MAX = 192 };
+enum { RC_WEIGHTS_MAX = 320 };
 typedef struct rc_weights {
     rc_weight list[RC_WEIGHTS_MAX];
     size_t count;
