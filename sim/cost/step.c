@@ -253,6 +253,7 @@ rc_step_plan *rc_step_plan_new(const rc_scenario *s, rc_arena *arena, rc_problem
     plan->dp = s->parallel.dp;
     plan->host_s = step->host_s;
     plan->launch_hidden = step->launch_hidden;
+    plan->eager_launch_s = step->eager_launch_s;
     plan->shared_overlap = step->shared_overlap;
     plan->sheet_bytes_per_s = s->hardware.accelerator.memory_bytes_per_s;
     plan->sheet_flops_per_s = rc_peak_flops(&s->hardware.accelerator, RC_PEAK_FP4);
@@ -359,6 +360,16 @@ void rc_step_growing(const rc_step_plan *plan, double sequences, const double *c
         by_where[where] += line.seconds[where];
 }
 
+/* The host launches the kernels of a step with prompts one by one, ahead of the GPU; what it is late by is waited for. */
+static void wait_for_host(const rc_step_plan *plan, rc_step_cost *cost) {
+    double by_where[RC_WHERE_COUNT], launches = 0;
+    for (int family = 0; family < RC_FAMILY_COUNT; family++)
+        launches += cost->lines[family].launches;
+    double late = launches * plan->eager_launch_s - rc_step_seconds(cost, by_where);
+    if (late > 0)
+        cost->lines[RC_FAMILY_HOST].seconds[RC_HOST] += late;
+}
+
 void rc_step_price(const rc_step_plan *plan, const rc_load *whole, rc_step_cost *cost) {
     rc_load load = rank_load(whole, plan->dp);
     rc_step_fixed(plan, whole, cost);
@@ -377,4 +388,6 @@ void rc_step_price(const rc_step_plan *plan, const rc_load *whole, rc_step_cost 
         into->flops += from->flops;
         into->launches += from->launches;
     }
+    if (load.prefill_tokens > 0)
+        wait_for_host(plan, cost);
 }

@@ -6,7 +6,8 @@
  * tokens alone (`fixed`: the same in every step of a stretch), and decode attention, which grows with the contexts.
  *
  * A step of decodes alone runs as a captured graph: there the stack's share of launches is hidden, and the shared
- * experts hide behind the routed ones as far as memory and arithmetic allow.
+ * experts hide behind the routed ones as far as memory and arithmetic allow.  A step with prompts is launched kernel by
+ * kernel: where the host needs longer for that than the GPU for the work, the step waits for the host.
  *
  * With DP attention each of the dp ranks works on its share of the tokens, rounded up to whole ones; routed experts see
  * them all.  Pipeline stages are passed one after the other.
@@ -47,7 +48,7 @@ typedef struct rc_step_plan {
     double context_exchanges, context_bytes;    /* messages of a step between ranks that share a cache (DCP), bytes of a
                                                  * sequence in each */
     double dp;
-    double host_s, launch_hidden, shared_overlap;
+    double host_s, launch_hidden, eager_launch_s, shared_overlap;
     double sheet_bytes_per_s, sheet_flops_per_s;
     rc_provenance provenance[RC_FAMILY_COUNT];
 } rc_step_plan;

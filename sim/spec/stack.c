@@ -85,6 +85,8 @@ RC_LOCAL_TABLE(step_table, rc_stack_step, "step", "What a step costs beside its 
                 .required = true, .unit = RC_SECONDS},
                {"launch_hidden", RC_FIELD_NUMBER, offsetof(rc_stack_step, launch_hidden),
                 "share of launches hidden in a captured decode step", .required = true, .low = 0, .high = 1},
+               {"eager_launch", RC_FIELD_QUANTITY, offsetof(rc_stack_step, eager_launch_s),
+                "host time of a kernel launched outside a captured graph", .required = true, .unit = RC_SECONDS},
                {"shared_overlap", RC_FIELD_NUMBER, offsetof(rc_stack_step, shared_overlap),
                 "share of the shared experts' time hidden behind the routed ones", .required = true, .low = 0,
                 .high = 1},

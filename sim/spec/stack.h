@@ -58,8 +58,11 @@ typedef struct rc_stack_engine {
 } rc_stack_engine;
 
 typedef struct rc_stack_step {
-    double host_s;         /* host time of a step that kernels do not hide */
-    double launch_hidden;  /* share of launches hidden in a captured decode step */
+    double host_s;        /* host time of a step that kernels do not hide */
+    double launch_hidden; /* share of launches hidden in a captured decode step */
+    double
+        eager_launch_s; /* host time of a kernel launched outside a captured graph: a step with prompts takes at least
+                              that for all its kernels */
     double shared_overlap; /* share of the shared experts' time hidden behind the routed ones */
     int provenance;
     double samples;
