@@ -4,30 +4,54 @@
 
 enum { QUERY_BYTES = 2, INDEX_SCALE_BYTES = 4, SCORE_BYTES = 4 };
 
-static void init_gqa(rc_attention *a, const rc_mixer *m, double tp, double value_bytes) {
-    double heads = ceil(m->heads / tp), kv_heads = ceil(m->kv_heads / tp), d = m->head_dim;
-    double padded = rc_round_up(heads, a->decode.head_tile);
-    a->family = RC_FAMILY_ATTENTION;
-    a->read_bytes = 2 * kv_heads * d * value_bytes;
-    a->decode_query_bytes = 2 * heads * d * QUERY_BYTES;
-    a->decode_flops = 4 * padded * d;
-    a->decode_units = kv_heads;
-    a->prefill_query_bytes = 2 * heads * d * QUERY_BYTES + a->read_bytes;
-    a->prefill_past_bytes = a->read_bytes;
-    a->prefill_flops = 4 * rc_round_up(heads, a->prefill.head_tile) * d;
+rc_work rc_gqa_decode_work(double heads, double kv_heads, double d, double value_bytes, double sequences,
+                           double context) {
+    return (rc_work){.bytes = 2 * context * kv_heads * d * value_bytes + 2 * sequences * heads * d * QUERY_BYTES,
+                     .flops = 4 * context * heads * d,
+                     .units = sequences * kv_heads};
 }
 
-static void init_mla(rc_attention *a, const rc_mixer *m, double tp, double value_bytes) {
-    double heads = ceil(m->heads / tp), padded = rc_round_up(heads, a->decode.head_tile);
-    double absorbed = 2 * m->kv_rank + m->rope_dim, expanded = m->nope_dim + m->rope_dim + m->value_dim;
+rc_work rc_gqa_prefill_work(double heads, double kv_heads, double d, double value_bytes, double tokens, double past,
+                            double pairs) {
+    return (rc_work){.bytes = 2 * tokens * heads * d * QUERY_BYTES + 2 * (past + tokens) * kv_heads * d * value_bytes,
+                     .flops = 4 * pairs * heads * d};
+}
+
+rc_work rc_mla_decode_work(double heads, double kv_rank, double rope_dim, double value_bytes, double sequences,
+                           double context) {
+    double absorbed = 2 * kv_rank + rope_dim;
+    return (rc_work){.bytes = context * (kv_rank + rope_dim) * value_bytes + sequences * heads * absorbed * QUERY_BYTES,
+                     .flops = 2 * context * heads * absorbed,
+                     .units = sequences};
+}
+
+rc_work rc_mla_prefill_work(double heads, double width, double tokens, double past, double pairs) {
+    return (rc_work){.bytes = (2 * tokens + past) * heads * width * QUERY_BYTES, .flops = 2 * pairs * heads * width};
+}
+
+/* The coefficients of linear work: what one sequence, one cached token, one token of a chunk each cost. */
+static void init_gqa(rc_attention *a, const rc_mixer *m, double tp, double w) {
+    double heads = ceil(m->heads / tp), kv = ceil(m->kv_heads / tp), d = m->head_dim;
+    a->family = RC_FAMILY_ATTENTION;
+    a->read_bytes = rc_gqa_decode_work(heads, kv, d, w, 0, 1).bytes;
+    a->decode_query_bytes = rc_gqa_decode_work(heads, kv, d, w, 1, 0).bytes;
+    a->decode_flops = rc_gqa_decode_work(rc_round_up(heads, a->decode.head_tile), kv, d, w, 0, 1).flops;
+    a->decode_units = rc_gqa_decode_work(heads, kv, d, w, 1, 0).units;
+    a->prefill_query_bytes = rc_gqa_prefill_work(heads, kv, d, w, 1, 0, 0).bytes;
+    a->prefill_past_bytes = rc_gqa_prefill_work(heads, kv, d, w, 0, 1, 0).bytes;
+    a->prefill_flops = rc_gqa_prefill_work(rc_round_up(heads, a->prefill.head_tile), kv, d, w, 0, 0, 1).flops;
+}
+
+static void init_mla(rc_attention *a, const rc_mixer *m, double tp, double w) {
+    double heads = ceil(m->heads / tp), r = m->kv_rank, p = m->rope_dim, width = m->nope_dim + p + m->value_dim;
     a->family = RC_FAMILY_MLA;
-    a->read_bytes = (m->kv_rank + m->rope_dim) * value_bytes;
-    a->decode_query_bytes = heads * absorbed * QUERY_BYTES;
-    a->decode_flops = 2 * padded * absorbed;
-    a->decode_units = 1;
-    a->prefill_query_bytes = 2 * heads * expanded * QUERY_BYTES;
-    a->prefill_past_bytes = heads * expanded * QUERY_BYTES;
-    a->prefill_flops = 2 * rc_round_up(heads, a->prefill.head_tile) * expanded;
+    a->read_bytes = rc_mla_decode_work(heads, r, p, w, 0, 1).bytes;
+    a->decode_query_bytes = rc_mla_decode_work(heads, r, p, w, 1, 0).bytes;
+    a->decode_flops = rc_mla_decode_work(rc_round_up(heads, a->decode.head_tile), r, p, w, 0, 1).flops;
+    a->decode_units = rc_mla_decode_work(heads, r, p, w, 1, 0).units;
+    a->prefill_query_bytes = rc_mla_prefill_work(heads, width, 1, 0, 0).bytes;
+    a->prefill_past_bytes = rc_mla_prefill_work(heads, width, 0, 1, 0).bytes;
+    a->prefill_flops = rc_mla_prefill_work(rc_round_up(heads, a->prefill.head_tile), width, 0, 0, 1).flops;
     a->indexed = m->index_heads > 0;
     a->index_bytes = m->index_dim + INDEX_SCALE_BYTES;
     a->index_flops = 2 * m->index_heads * m->index_dim;

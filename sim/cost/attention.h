@@ -34,6 +34,16 @@ typedef struct rc_attention {
     rc_rate indexer, select;
 } rc_attention;
 
+/* Work of one layer, as above; `context` and `pairs` are sums.  Linear in every argument behind the shapes. */
+rc_work rc_gqa_decode_work(double heads, double kv_heads, double head_dim, double value_bytes, double sequences,
+                           double context);
+rc_work rc_gqa_prefill_work(double heads, double kv_heads, double head_dim, double value_bytes, double tokens,
+                            double past, double pairs);
+rc_work rc_mla_decode_work(double heads, double kv_rank, double rope_dim, double value_bytes, double sequences,
+                           double context);
+/* `width`: a head without position, its shared slot and its value together. */
+rc_work rc_mla_prefill_work(double heads, double width, double tokens, double past, double pairs);
+
 bool rc_attention_init(rc_attention *attention, const rc_mixer *mixer, const rc_scenario *scenario);
 /* The part that grows with the contexts of decoding sequences; `context` as in rc_load. */
 void rc_attention_add_decode(const rc_attention *attention, double sequences, const double *context, rc_cost_line *line,

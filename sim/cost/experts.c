@@ -46,14 +46,19 @@ static double tiled(double tokens, double smallest) {
     return rc_round_up(tokens, tile);
 }
 
-void rc_experts_add(const rc_experts *e, double tokens, double distinct, rc_step_cost *cost) {
+rc_work rc_experts_work(double width, double inner, double weight_bytes, double distinct, double pairs,
+                        double token_tile) {
     enum { ACTIVATION_BYTES = 2 };
-    double here = distinct / e->ranks, pairs = tokens * e->top_k / e->ranks;
-    if (tokens <= 0)
-        return;
-    double padded_pairs = here * tiled(pairs / here, e->rate.token_tile);
-    rc_work work = {.bytes = 3 * here * e->width * e->padded_inner * e->weight_bytes +
-                             pairs * (2 * e->width + 3 * e->padded_inner) * ACTIVATION_BYTES,
-                    .flops = 6 * e->width * e->padded_inner * padded_pairs};
-    rc_rate_add(&e->rate, work, e->count, &cost->lines[RC_FAMILY_EXPERTS]);
+    double padded_pairs = distinct > 0 ? distinct * tiled(pairs / distinct, token_tile) : 0;
+    return (rc_work){.bytes = 3 * distinct * width * inner * weight_bytes +
+                              pairs * (2 * width + 3 * inner) * ACTIVATION_BYTES,
+                     .flops = 6 * width * inner * padded_pairs};
+}
+
+void rc_experts_add(const rc_experts *e, double tokens, double distinct, rc_step_cost *cost) {
+    if (tokens > 0)
+        rc_rate_add(&e->rate,
+                    rc_experts_work(e->width, e->padded_inner, e->weight_bytes, distinct / e->ranks,
+                                    tokens * e->top_k / e->ranks, e->rate.token_tile),
+                    e->count, &cost->lines[RC_FAMILY_EXPERTS]);
 }

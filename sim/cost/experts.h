@@ -20,6 +20,9 @@ typedef struct rc_experts {
     rc_rate rate;
 } rc_experts;
 
+/* Work of one layer on a rank: `inner` columns after padding, tokens of an expert in tiles of `token_tile`. */
+rc_work rc_experts_work(double width, double inner, double weight_bytes, double distinct, double pairs,
+                        double token_tile);
 bool rc_experts_init(rc_experts *experts, const rc_ffn *ffn, double hidden, rc_format_id format,
                      const rc_scenario *scenario, rc_arena *arena);
 /* `tokens` of the whole group that shares the experts, `distinct` experts they touch. */

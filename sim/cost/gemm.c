@@ -21,21 +21,24 @@ static const char *const *kernels_for(rc_format_id format) {
     }
 }
 
+rc_work rc_gemm_work(double rows, double columns, rc_format_id format, double tokens) {
+    enum { OUTPUT_BYTES = 2 };
+    double activation_bytes = rc_number_format_of(format)->activation_bytes;
+    return (rc_work){.bytes = rows * columns * rc_bytes_per_value(format) + tokens * columns * activation_bytes +
+                              tokens * rows * OUTPUT_BYTES,
+                     .flops = 2 * tokens * rows * columns};
+}
+
 bool rc_gemm_init(rc_gemm *gemm, const rc_stack *stack, const rc_accelerator *accelerator, rc_format_id format,
                   double rows, double columns) {
     gemm->rows = rows;
     gemm->columns = columns;
-    gemm->weight_bytes = rows * columns * rc_bytes_per_value(format);
-    gemm->activation_bytes = rc_number_format_of(format)->activation_bytes;
+    gemm->format = format;
     return rc_rate_find(stack, accelerator, kernels_for(format), &gemm->rate);
 }
 
 void rc_gemm_add(const rc_gemm *gemm, double tokens, rc_step_cost *cost) {
-    enum { OUTPUT_BYTES = 2 };
-    if (tokens <= 0)
-        return;
-    rc_work work = {.bytes = gemm->weight_bytes + tokens * gemm->columns * gemm->activation_bytes +
-                             tokens * gemm->rows * OUTPUT_BYTES,
-                    .flops = 2 * tokens * gemm->rows * gemm->columns};
-    rc_rate_add(&gemm->rate, work, gemm->count, &cost->lines[gemm->family]);
+    if (tokens > 0)
+        rc_rate_add(&gemm->rate, rc_gemm_work(gemm->rows, gemm->columns, gemm->format, tokens), gemm->count,
+                    &cost->lines[gemm->family]);
 }

@@ -15,11 +15,12 @@ typedef struct rc_gemm {
     rc_gemm_tokens tokens;
     double count;         /* layers that have it */
     double rows, columns; /* n and k on this rank */
-    double weight_bytes;  /* of n x k, scales included */
-    double activation_bytes;
+    rc_format_id format;
     rc_rate rate;
 } rc_gemm;
 
+/* Work of `tokens` against a weight of rows x columns stored in a format. */
+rc_work rc_gemm_work(double rows, double columns, rc_format_id format, double tokens);
 bool rc_gemm_init(rc_gemm *gemm, const rc_stack *stack, const rc_accelerator *accelerator, rc_format_id format,
                   double rows, double columns);
 void rc_gemm_add(const rc_gemm *gemm, double tokens, rc_step_cost *cost);

@@ -19,20 +19,27 @@ bool rc_linear_attention_init(rc_linear_attention *l, const rc_mixer *m, const r
            rc_rate_first(s, "elementwise", "elementwise", &l->convolution);
 }
 
+rc_work rc_linear_decode_work(double heads, double key_dim, double value_dim, double sequences) {
+    double state = key_dim * value_dim;
+    return (rc_work){.bytes = sequences * heads * (2 * STATE_BYTES * state + STREAM_BYTES * key_dim),
+                     .flops = DECODE_FLOPS * sequences * heads * state};
+}
+
+rc_work rc_linear_prefill_work(double heads, double key_dim, double value_dim, double tokens, double sequences) {
+    double state = key_dim * value_dim;
+    return (rc_work){.bytes = tokens * heads * STREAM_BYTES * key_dim + sequences * heads * 2 * STATE_BYTES * state,
+                     .flops = tokens * heads * 2 * (3 * CHUNK * key_dim + 3 * state),
+                     .units = tokens / sequences};
+}
+
 void rc_linear_attention_add(const rc_linear_attention *l, const rc_load *load, rc_step_cost *cost) {
     rc_cost_line *line = &cost->lines[l->family];
-    double state = l->key_dim * l->value_dim, sequences = load->decode_sequences, tokens = load->prefill_tokens;
+    double sequences = load->decode_sequences, tokens = load->prefill_tokens;
     if (sequences > 0)
-        rc_rate_add(&l->decode,
-                    (rc_work){.bytes = sequences * l->heads * (2 * STATE_BYTES * state + STREAM_BYTES * l->key_dim),
-                              .flops = DECODE_FLOPS * sequences * l->heads * state},
-                    l->count, line);
+        rc_rate_add(&l->decode, rc_linear_decode_work(l->heads, l->key_dim, l->value_dim, sequences), l->count, line);
     if (tokens > 0)
         rc_rate_add(&l->prefill,
-                    (rc_work){.bytes = tokens * l->heads * STREAM_BYTES * l->key_dim +
-                                       load->prefill_sequences * l->heads * 2 * STATE_BYTES * state,
-                              .flops = tokens * l->heads * 2 * (3 * CHUNK * l->key_dim + 3 * state),
-                              .units = tokens / load->prefill_sequences},
+                    rc_linear_prefill_work(l->heads, l->key_dim, l->value_dim, tokens, load->prefill_sequences),
                     l->count, line);
     if (l->convolution_bytes > 0)
         rc_rate_add(&l->convolution, (rc_work){.bytes = (tokens + sequences) * l->convolution_bytes}, l->count, line);

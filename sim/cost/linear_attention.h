@@ -20,6 +20,10 @@ typedef struct rc_linear_attention {
     rc_rate decode, prefill, convolution;
 } rc_linear_attention;
 
+/* Work of one layer, as above. */
+rc_work rc_linear_decode_work(double heads, double key_dim, double value_dim, double sequences);
+rc_work rc_linear_prefill_work(double heads, double key_dim, double value_dim, double tokens, double sequences);
+
 bool rc_linear_attention_init(rc_linear_attention *linear, const rc_mixer *mixer, const rc_scenario *scenario);
 void rc_linear_attention_add(const rc_linear_attention *linear, const rc_load *load, rc_step_cost *cost);
 #endif
