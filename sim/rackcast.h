@@ -132,8 +132,9 @@ typedef struct rc_fit_result {
     size_t warnings_count;
     rc_text assumptions[RC_REASONS_MAX]; /* settings taken from the stack, with their value */
     size_t assumptions_count;
-    uint32_t gpus;           /* tp x dp x pp x replicas */
-    uint32_t smallest_count; /* smallest whole number of nodes that fits, in GPUs; 0: none up to 4,096 */
+    uint32_t gpus; /* tp x dp x pp x replicas */
+    uint32_t
+        smallest_count; /* smallest whole number of nodes that fits with all degrees powers of two, in GPUs; 0: none up to 4,096 */
     rc_text smallest_layout; /* "TP16" */
     rc_weight_line components[RC_COMPONENTS_MAX];
     size_t components_count;
@@ -216,7 +217,7 @@ rc_status rc_explain(const rc_scenario *scenario, double batch, double context, 
 
 /* ---------- run */
 
-/* A distribution over completed requests; NaN where nothing was observed. */
+/* A distribution over completed requests (of ITL: over all tokens but the first ones); NaN where nothing was observed. */
 typedef struct rc_percentiles {
     double mean, p50, p90, p95, p99;
     double count; /* observations */
@@ -265,7 +266,8 @@ typedef struct rc_objective_result {
     rc_text text;    /* "ttft:2s:p99" */
     double observed; /* the metric at that percentile */
     double limit;
-    double pass_rate; /* share of completed requests within the bare threshold */
+    double
+        pass_rate; /* share of completed requests within the bare threshold; an ITL limit is held against a request's TPOT */
     bool met;
 } rc_objective_result;
 
@@ -283,7 +285,7 @@ typedef struct rc_run_result {
     double interactivity_tokens_per_s;     /* 1 / mean TPOT */
     double concurrency_mean;               /* requests running, average over time, all replicas */
     double decode_batch_mean;              /* sequences in a decode step, one replica */
-    double usd_per_gpu_hour, usd_per_hour; /* 0: no price known */
+    double usd_per_gpu_hour, usd_per_hour; /* NaN: no price known */
     double usd_per_million_output, usd_per_million_input, usd_per_million_total;
     double output_tokens_per_s_per_usd_hour;
     double breakdown[RC_TIME_COUNT];    /* shares, sum 1 */
@@ -299,6 +301,7 @@ typedef struct rc_run_result {
     bool stationary;
     double queue_growth_per_s; /* requests; 0 where stationary */
     double events;             /* the engine handled */
+    double decode_steps;       /* steps in which sequences decoded, of all replicas */
     double steps;              /* of all replicas */
     double wall_s;             /* what simulating took */
     char fingerprint[17];      /* hash of resolved scenario, data, version and result */
@@ -322,13 +325,14 @@ void rc_run_result_free(rc_run_result *result);
 
 /* ---------- compare and the rest */
 
-/* Prints runs side by side, marks the best, and the price at which each would equal the cheapest. */
+/* How an answer is printed. */
 typedef enum rc_format { RC_TERMINAL, RC_JSON, RC_MARKDOWN, RC_CSV, RC_LOG } rc_format;
 
 /* Each prints one answer; RC_LOG is the log lines engines print at start.  `timing` adds wall_s. */
 rc_status rc_print_fit(FILE *out, const rc_fit_result *result, rc_format format);
 rc_status rc_print_explain(FILE *out, const rc_explain_result *result, rc_format format);
 rc_status rc_print_run(FILE *out, const rc_run_result *result, rc_format format, bool timing);
+/* Runs side by side: the best of each row is marked, with the price at which each rack would equal the cheapest. */
 rc_status rc_print_compare(FILE *out, const rc_run_result *results, size_t count, rc_format format);
 /* Prints {"error": ...} for the first problem, with all of them below "all". */
 void rc_print_problems_json(FILE *out, const rc_problems *problems);
@@ -381,6 +385,37 @@ rc_status rc_validate(const char *table_file, rc_validate_result *result, rc_pro
 void rc_validate_result_free(rc_validate_result *result);
 
 rc_status rc_print_validate(FILE *out, const rc_validate_result *result, rc_format format);
+
+/* ---------- calibrate */
+
+enum { RC_FAMILIES_MAX = 32 };
+
+/* A kernel family fitted to measured calls; the meaning of its numbers is in the documentation of stacks. */
+typedef struct rc_calibrated_family {
+    const char *family;
+    double fitted, held_out; /* rows */
+    double launch_s, memory_efficiency, compute_efficiency, sharpness, unit_time_s;
+    double tile;                    /* columns or heads are rounded up to it; 1: none */
+    double median_error, p90_error; /* on the rows held out, as shares */
+    double falls;                   /* share of neighbouring rows where the time falls though the work grows */
+    bool explained;                 /* median at most 10 % and 90th percentile at most 30 % */
+} rc_calibrated_family;
+
+typedef struct rc_calibrate_result {
+    rc_calibrated_family families[RC_FAMILIES_MAX];
+    size_t families_count;
+    double rows, ignored, duplicates;
+    void *memory;
+} rc_calibrate_result;
+
+/* Fits the kernel families of a stack to tables of measured kernels (formats: sim/study/kernel_table.h) and, with
+ * `out_file`, writes the stack, whole or not at all.  `stack` names what it starts from: its accelerator and engine say
+ * which rows count, and its families without rows stay.  `source` is written beside each fitted family; NULL: a general
+ * word. */
+rc_status rc_calibrate(const char *const *tables, size_t tables_count, const char *stack, const char *out_file,
+                       const char *source, rc_calibrate_result *result, rc_problems *problems);
+void rc_calibrate_result_free(rc_calibrate_result *result);
+rc_status rc_print_calibrate(FILE *out, const rc_calibrate_result *result, rc_format format);
 
 /* Makes a model file from a Hugging Face config.json.  `name` NULL: from the file's folder or name.  `out_file` NULL:
  * nothing is written.  The census and the notes go to `out`. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "text.h"
-#include "rackcast.h"
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
+#include <stdarg.h>
 #include <string.h>
 
 enum { LONGEST_WORD = 63 };
@@ -101,4 +100,13 @@ const char *rc_number_text(char *text, size_t size, double value) {
 bool rc_text_ends(const char *text, const char *ending) {
     size_t length = strlen(text), tail = strlen(ending);
     return length >= tail && strcmp(text + length - tail, ending) == 0;
+}
+
+void rc_reason_add(rc_text *reasons, size_t *count, const char *format, ...) {
+    if (!reasons || *count >= RC_REASONS_MAX)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reasons[(*count)++].text, RC_TEXT_LENGTH, format, arguments);
+    va_end(arguments);
 }

@@ -3,8 +3,7 @@
  */
 #ifndef RC_TEXT_H
 #define RC_TEXT_H
-#include <stdbool.h>
-#include <stddef.h>
+#include "rackcast.h"
 
 /* The candidate nearest to `word` by edit distance, or NULL where none is near enough to be meant. */
 const char *rc_did_you_mean(const char *word, const char *const *candidates, size_t count);
@@ -14,5 +13,7 @@ void rc_choices_text(char *text, size_t size, const char *word, const char *cons
 const char *rc_number_text(char *text, size_t size, double value);
 /* Whole numbers with thousands apart. */
 const char *rc_count_text(char *text, size_t size, double value);
+/* Adds a line to a list of RC_REASONS_MAX texts; nothing where the list is NULL or full. */
+void rc_reason_add(rc_text *reasons, size_t *count, const char *format, ...) __attribute__((format(printf, 3, 4)));
 bool rc_text_ends(const char *text, const char *ending);
 #endif

@@ -107,6 +107,18 @@ static rc_status validate(const rc_options *o, rc_problems *problems) {
     return status;
 }
 
+static rc_status calibrate(const rc_options *o, rc_problems *problems) {
+    rc_calibrate_result result;
+    if (!o->stack)
+        return rc_problems_report(problems, RC_USAGE, "--stack", "nothing",
+                                  "the name of a stack, as --stack sglang-b300", "a calibration starts from a stack");
+    rc_status status = rc_calibrate(o->words, o->words_count, o->stack, o->out_file, o->source, &result, problems);
+    if (status == RC_OK)
+        rc_print_calibrate(stdout, &result, o->format);
+    rc_calibrate_result_free(&result);
+    return status;
+}
+
 static rc_status import(const rc_options *o, rc_problems *problems) {
     return rc_import(o->words[0], o->name, o->out_file, stdout, o->format, problems);
 }
@@ -164,6 +176,14 @@ const rc_command rc_commands[] = {
      1,
      1,
      validate},
+    {"calibrate",
+     "my own measurements",
+     "rackcast calibrate TABLE.csv... --stack NAME [--out STACK.json]",
+     {"rackcast calibrate kernels.csv --stack sglang-b300",
+      "rackcast calibrate gemm.csv moe.csv --stack sglang-b300 --out mine.json"},
+     1,
+     RC_WORDS_MAX,
+     calibrate},
     {"import",
      "a Hugging Face config.json",
      "rackcast import CONFIG.json [--name NAME] [--out MODEL.json]",

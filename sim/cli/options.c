@@ -25,6 +25,7 @@ typedef enum option_id {
     OPTION_CONTEXT,
     OPTION_PROMPT,
     OPTION_OUT,
+    OPTION_SOURCE,
     OPTION_REQUESTS,
     OPTION_DB,
     OPTION_NAME,
@@ -48,7 +49,7 @@ static const struct {
     [OPTION_LOG] = {"log", NULL, NULL, " run fit ", "the log lines an engine prints at start"},
     [OPTION_MODEL] = {"model", "NAME", "model", " run fit explain compare ", "the model, by name or file"},
     [OPTION_ON] = {"on", "8xb300", "hardware", " run fit explain compare ", "the rack: count and accelerator"},
-    [OPTION_STACK] = {"stack", "NAME", "hardware.stack", " run fit explain compare ", "the serving stack"},
+    [OPTION_STACK] = {"stack", "NAME", "hardware.stack", " run fit explain compare calibrate ", "the serving stack"},
     [OPTION_FABRIC] = {"fabric", "NAME", "hardware.fabric", " run fit explain compare ", "what joins the GPUs"},
     [OPTION_TP] = {"tp", "N", "parallel.tp", " run fit explain compare ", "tensor parallel"},
     [OPTION_PP] = {"pp", "N", "parallel.pp", " run fit explain compare ", "pipeline stages"},
@@ -61,7 +62,10 @@ static const struct {
     [OPTION_CONTEXT] = {"context", "N", NULL, " explain fit ",
                         "cached tokens of each sequence; for fit the longest request"},
     [OPTION_PROMPT] = {"prompt", "N", NULL, " explain ", "tokens of the prompt that is explained"},
-    [OPTION_OUT] = {"out", "FILE", NULL, " import trace ", "write the model file, or the trace in our own format"},
+    [OPTION_OUT] = {"out", "FILE", NULL, " import trace calibrate ",
+                    "write the model file, the trace in our own format, the stack"},
+    [OPTION_SOURCE] = {"source", "TEXT", NULL, " calibrate ",
+                       "where the tables come from, written beside each fitted family"},
     [OPTION_REQUESTS] = {"requests", "FILE", NULL, " run ", "write every request with its times as CSV"},
     [OPTION_DB] = {"db", "FILE", NULL, " run compare ", "add the run to a SQLite file"},
     [OPTION_NAME] = {"name", "NAME", NULL, " import ", "name of the model"},
@@ -129,7 +133,8 @@ static bool read_count(const char *text, double *value, rc_problems *problems) {
 
 /* Applies one option; short ones that are settings go into the first pass, --set into the second. */
 static bool apply(rc_options *o, const char *verb, int id, const char *value, int pass, rc_problems *problems) {
-    bool setting = id == OPTION_SET || table[id].setting;
+    bool calibrate = strcmp(verb, "calibrate") == 0; /* its stack is where it starts, no setting */
+    bool setting = id == OPTION_SET || (table[id].setting && !calibrate);
     if (setting ? (id == OPTION_SET) != (pass == 2) : pass == 2)
         return true;
     if (value && !*value)
@@ -146,6 +151,8 @@ static bool apply(rc_options *o, const char *verb, int id, const char *value, in
     case OPTION_CONTEXT:
         return strcmp(verb, "fit") == 0 ? add_setting(o, "engine.max_context", value, problems)
                                         : read_count(value, &o->context, problems);
+    case OPTION_STACK: o->stack = value; break;
+    case OPTION_SOURCE: o->source = value; break;
     case OPTION_OUT: o->out_file = value; break;
     case OPTION_REQUESTS: o->requests_file = value; break;
     case OPTION_DB: o->database_file = value; break;

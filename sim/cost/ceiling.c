@@ -38,7 +38,7 @@ static double cache_bytes(const rc_scenario *s, double batch, double context) {
     for (size_t i = 0; i < s->model.mixers_count; i++) {
         const rc_mixer *m = &s->model.mixers[i];
         double layers = rc_model_mixer_layers(&s->model, i, 0, s->model.layers_total);
-        double reach = m->kind == RC_GQA && m->window > 0 ? m->window : m->index_top_k > 0 ? m->index_top_k : INFINITY;
+        double reach = rc_mixer_reach(m);
         double copies = m->kind == RC_MLA ? s->parallel.tp / s->parallel.dcp : 1; /* every rank reads the latent */
         bytes += layers * batch *
                  (copies * fmin(context, reach) * rc_mixer_kv_bytes(m, (rc_format_id)s->engine.kv_format) +
@@ -52,12 +52,13 @@ static rc_peak peak_of(double bits) {
     return bits <= 4 ? RC_PEAK_FP4 : bits <= 8 ? RC_PEAK_FP8 : RC_PEAK_BF16;
 }
 
-/* GPU-seconds of a token's matrix work at the dense peaks of the weights' formats. */
-static double seconds_per_token(const rc_scenario *s, const rc_weights *weights) {
+/* GPU-seconds of a token's matrix work at the dense peaks of the weights' formats, with the output head or without. */
+static double seconds_per_token(const rc_scenario *s, const rc_weights *weights, bool head) {
     double seconds = 0;
     for (size_t i = 0; i < weights->count; i++) {
         const rc_weight *w = &weights->list[i];
-        if (w->gemm)
+        bool is_head = w->component == RC_COMPONENT_LM_HEAD || w->component == RC_COMPONENT_EMBEDDING;
+        if (w->gemm && (head || !is_head))
             seconds += 2 * rc_weight_parameters(w) * w->active * rc_weight_layers(&s->model, w) /
                        rc_peak_flops(&s->hardware.accelerator, peak_of(rc_number_format_of(w->format)->bits));
     }
@@ -86,7 +87,7 @@ rc_ceiling rc_ceiling_decode(const rc_scenario *s, double batch, double context)
         }
     }
     double memory = c.weight_bytes / bandwidth;
-    double compute = batch * seconds_per_token(s, weights) / gpus;
+    double compute = batch * seconds_per_token(s, weights, true) / gpus;
     c.seconds = fmax(memory, compute);
     c.replication_s = replicated / bandwidth;
     c.cache_s = cache_bytes(s, batch, context) / bandwidth;
@@ -98,12 +99,13 @@ double rc_ceiling_prefill_s(const rc_scenario *s, double prompt) {
     rc_arena *arena = rc_arena_new();
     rc_weights *weights = rc_arena_take(arena, sizeof *weights);
     rc_weights_list(&s->model, s->weights_format, weights);
-    double seconds = prompt * seconds_per_token(s, weights),
-           kv_bits = rc_number_format_of((rc_format_id)s->engine.kv_format)->bits;
+    double seconds = prompt * seconds_per_token(s, weights, false), /* the head runs once a prompt */
+
+        kv_bits = rc_number_format_of((rc_format_id)s->engine.kv_format)->bits;
     for (size_t i = 0; i < s->model.mixers_count; i++) {
         const rc_mixer *m = &s->model.mixers[i];
         double width = m->kind == RC_GQA ? 2 * m->head_dim : m->nope_dim + m->rope_dim + m->value_dim;
-        double reach = m->kind == RC_GQA && m->window > 0 ? m->window : m->index_top_k > 0 ? m->index_top_k : INFINITY;
+        double reach = rc_mixer_reach(m);
         if (!rc_mixer_is_recurrent(m))
             seconds += rc_model_mixer_layers(&s->model, i, 0, s->model.layers_total) * 2 * m->heads * width *
                        rc_chunk_pairs(0, prompt, reach) / rc_peak_flops(&s->hardware.accelerator, peak_of(kv_bits));

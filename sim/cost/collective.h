@@ -5,8 +5,8 @@
  *   two-shot   latency + 2 (n-1)/n b / (e B)      reduce-scatter, then all-gather
  *   ring       the same bytes, and 2 (n-1) times the link's own latency
  *   direct     latency + b / (e B)                point to point; all-to-all with b the bytes that leave a rank
- * The cheapest algorithm the stack has is taken.  In a full mesh a group of n uses n - 1 links of each GPU.
- * A group over several nodes works hierarchically: two-shot inside, and between nodes an all-reduce of b / n_inside.
+ * To each come `hops` times the link's own latency.  The cheapest algorithm the stack has is taken.  In a full mesh a group of n uses n - 1 links of each GPU.
+ * A group over several nodes works hierarchically: an all-reduce inside, and between nodes one of b / n_inside.
  * Known value: 8 ranks, B = 900e9, e = 1, no latency, b = 7 MB: two-shot 13.6 us.
  */
 #ifndef RC_COST_COLLECTIVE_H

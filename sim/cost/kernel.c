@@ -70,3 +70,15 @@ double rc_step_seconds(const rc_step_cost *cost, double by_where[RC_WHERE_COUNT]
 double rc_round_up(double value, double tile) {
     return tile > 1 ? ceil(value / tile) * tile : value;
 }
+
+void rc_step_cost_add(rc_step_cost *into, const rc_step_cost *from) {
+    for (int family = 0; family < RC_FAMILY_COUNT; family++) {
+        rc_cost_line *line = &into->lines[family];
+        const rc_cost_line *more = &from->lines[family];
+        for (int where = 0; where < RC_WHERE_COUNT; where++)
+            line->seconds[where] += more->seconds[where];
+        line->bytes += more->bytes;
+        line->flops += more->flops;
+        line->launches += more->launches;
+    }
+}

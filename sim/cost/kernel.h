@@ -73,5 +73,7 @@ void rc_rate_add(const rc_rate *rate, rc_work work, double count, rc_cost_line *
 double rc_line_seconds(const rc_cost_line *line);
 /* Adds up a step: seconds by where they went; returns their sum. */
 double rc_step_seconds(const rc_step_cost *cost, double by_where[RC_WHERE_COUNT]);
+/* Adds one step to another, family by family. */
+void rc_step_cost_add(rc_step_cost *into, const rc_step_cost *from);
 double rc_round_up(double value, double tile);
 #endif

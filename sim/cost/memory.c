@@ -50,7 +50,7 @@ static double stage_weights(const rc_scenario *s, const rc_parallel *p, const rc
             continue;
         double share = share_of(s, p, w), here = rc_weight_bytes(w) * layers_in(&s->model, w, at);
         bytes += share * here;
-        if (share == 1 && p->tp > 1)
+        if (share == 1 && rc_expert_ranks(p) > 1)
             *replicated += here;
     }
     return bytes;
@@ -76,18 +76,25 @@ static double even_bytes(const rc_scenario *s, const rc_parallel *p, const rc_we
     return bytes / rc_replica_gpus(p);
 }
 
+static stage stage_of(const rc_scenario *s, const rc_parallel *p, double index) {
+    stage at = {.is_first = index == 0, .is_last = index == p->pp - 1};
+    rc_stage_layers(&s->model, p->pp, index, &at.first, &at.last);
+    return at;
+}
+
 static rc_memory memory_of(const rc_scenario *s, const rc_parallel *p, const rc_weights *weights) {
     const rc_stack_memory *stack = &s->hardware.stack.memory;
     rc_memory memory = {.even_bytes = even_bytes(s, p, weights),
                         .budget_bytes = s->hardware.accelerator.memory_usable_bytes * s->engine.memory_fraction};
     for (double i = 0; i < p->pp; i++) {
-        stage at = {.is_first = i == 0, .is_last = i == p->pp - 1};
+        stage at = stage_of(s, p, i);
         double replicated, kv, state;
-        rc_stage_layers(&s->model, p->pp, i, &at.first, &at.last);
         double bytes = stage_weights(s, p, weights, &at, &replicated);
         stage_caches(s, p, &at, &kv, &state);
-        if (bytes > memory.weights_bytes)
+        if (bytes > memory.weights_bytes) {
             memory.replicated_bytes = replicated;
+            memory.fullest_stage = i;
+        }
         memory.weights_bytes = fmax(memory.weights_bytes, bytes);
         memory.kv_bytes_per_token = fmax(memory.kv_bytes_per_token, kv);
         memory.state_bytes_per_request = fmax(memory.state_bytes_per_request, state);
@@ -136,7 +143,9 @@ static bool count_fits(const rc_scenario *s, double count, const rc_weights *wei
     return false;
 }
 
-static void find_smallest(const rc_scenario *s, const rc_weights *weights, rc_fit_result *result) {
+void rc_memory_smallest(const rc_scenario *s, rc_fit_result *result) {
+    rc_weights listed, *weights = &listed;
+    rc_weights_list(&s->model, s->weights_format, weights);
     for (double count = s->hardware.accelerator.node; count <= COUNT_MAX; count *= 2) {
         rc_parallel layout;
         if (frexp(count, &(int){0}) != 0.5 || !count_fits(s, count, weights, &layout))
@@ -149,7 +158,7 @@ static void find_smallest(const rc_scenario *s, const rc_weights *weights, rc_fi
 
 /* ---------- census */
 
-static void add_component(const rc_scenario *s, const rc_weight *w, rc_fit_result *result) {
+static void add_component(const rc_scenario *s, const rc_weight *w, const stage *fullest, rc_fit_result *result) {
     rc_weight_line *line = NULL;
     const char *name = rc_component_names[w->component], *format = rc_format_names[w->format];
     for (size_t i = 0; i < result->components_count; i++)
@@ -167,12 +176,13 @@ static void add_component(const rc_scenario *s, const rc_weight *w, rc_fit_resul
     line->scale_bytes += rc_weight_scale_bytes(w) * layers;
     line->active += rc_weight_parameters(w) * layers * w->active;
     if (line->loaded)
-        line->bytes_per_gpu += rc_weight_bytes(w) * layers * share_of(s, &s->parallel, w) / s->parallel.pp;
+        line->bytes_per_gpu += rc_weight_bytes(w) * layers_in(&s->model, w, fullest) * share_of(s, &s->parallel, w);
 }
 
-static void fill_census(const rc_scenario *s, const rc_weights *weights, rc_fit_result *result) {
+static void fill_census(const rc_scenario *s, const rc_weights *weights, double fullest, rc_fit_result *result) {
+    stage at = stage_of(s, &s->parallel, fullest);
     for (size_t i = 0; i < weights->count; i++)
-        add_component(s, &weights->list[i], result);
+        add_component(s, &weights->list[i], &at, result);
     for (size_t i = 0; i < result->components_count; i++) {
         const rc_weight_line *line = &result->components[i];
         result->parameters_total += line->parameters;
@@ -253,12 +263,11 @@ rc_status rc_memory_fit(const rc_scenario *s, rc_fit_result *result) {
     rc_weights weights;
     rc_weights_list(&s->model, s->weights_format, &weights);
     rc_memory memory = memory_of(s, &s->parallel, &weights);
-    fill_census(s, &weights, result);
+    fill_census(s, &weights, memory.fullest_stage, result);
     fill_memory(s, &memory, result);
     bool divides = rc_placement_check(s, &s->parallel, result->reasons, &result->reasons_count);
     result->fits = divides && memory.room_bytes >= rc_request_bytes(s, &memory, result->longest_request_tokens);
     explain_refusal(s, &memory, result);
     warn(s, &memory, result);
-    find_smallest(s, &weights, result);
     return result->fits ? RC_OK : RC_DOES_NOT_FIT;
 }

@@ -17,8 +17,9 @@
 typedef struct rc_memory {
     double weights_bytes, replicated_bytes, even_bytes;
     double kv_bytes_per_token, state_bytes_per_request;
-    double budget_bytes; /* usable x fraction */
-    double room_bytes;   /* for caches */
+    double budget_bytes;  /* usable x fraction */
+    double room_bytes;    /* for caches */
+    double fullest_stage; /* the pipeline stage whose weights these are */
 } rc_memory;
 
 rc_memory rc_memory_of(const rc_scenario *scenario, const rc_parallel *parallel);
@@ -26,6 +27,8 @@ rc_memory rc_memory_of(const rc_scenario *scenario, const rc_parallel *parallel)
 double rc_request_bytes(const rc_scenario *scenario, const rc_memory *memory, double tokens);
 /* The longest request the load or the engine's limit asks for. */
 double rc_longest_request(const rc_scenario *scenario);
-/* Everything `fit` answers.  RC_OK or RC_DOES_NOT_FIT. */
+/* Finds the smallest count that fits: whole nodes, all degrees powers of two. */
+void rc_memory_smallest(const rc_scenario *scenario, rc_fit_result *result);
+/* Everything else `fit` answers.  RC_OK or RC_DOES_NOT_FIT. */
 rc_status rc_memory_fit(const rc_scenario *scenario, rc_fit_result *result);
 #endif

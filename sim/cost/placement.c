@@ -3,16 +3,6 @@
 #include "text.h"
 #include "weights.h"
 #include <math.h>
-#include <stdarg.h>
-
-void rc_reason_add(rc_text *reasons, size_t *count, const char *format, ...) {
-    if (!reasons || *count >= RC_REASONS_MAX)
-        return;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(reasons[(*count)++].text, RC_TEXT_LENGTH, format, arguments);
-    va_end(arguments);
-}
 
 typedef struct checker {
     rc_text *reasons;
@@ -39,12 +29,24 @@ static void check_mixer(checker *c, const rc_mixer *m, double tp) {
         divide(c, "KV heads", m->kv_heads, "TP", tp);
 }
 
+/* Decode context parallelism splits what tensor parallelism replicates: a latent cache, or KV heads held more than once. */
+static void check_context_split(checker *c, const rc_mixer *m, const rc_parallel *p) {
+    double most = m->kind == RC_GQA ? p->tp / fmin(p->tp, m->kv_heads) : p->tp;
+    if (rc_mixer_is_recurrent(m) || p->dcp <= most)
+        return;
+    c->good = false;
+    rc_reason_add(c->reasons, c->count, "%.0f KV heads at TP%.0f lie on %.0f ranks each: DCP%.0f has nothing to split",
+                  m->kv_heads, p->tp, most, p->dcp);
+}
+
 bool rc_placement_check(const rc_scenario *s, const rc_parallel *p, rc_text *reasons, size_t *count) {
     checker c = {reasons, count, true};
     divide(&c, "vocabulary", s->model.vocab, "TP", p->tp);
     divide(&c, "hidden size", s->model.hidden, "TP", p->tp);
     for (size_t i = 0; i < s->model.mixers_count; i++)
         check_mixer(&c, &s->model.mixers[i], p->tp);
+    for (size_t i = 0; i < s->model.mixers_count; i++)
+        check_context_split(&c, &s->model.mixers[i], p);
     for (size_t i = 0; i < s->model.ffns_count; i++) {
         const rc_ffn *f = &s->model.ffns[i];
         if (f->kind == RC_DENSE)

@@ -9,5 +9,4 @@
 bool rc_placement_check(const rc_scenario *scenario, const rc_parallel *parallel, rc_text *reasons, size_t *count);
 /* First and last layer (not included) of a pipeline stage; earlier stages get the layers left over. */
 void rc_stage_layers(const rc_model *model, double stages, double stage, double *first, double *last);
-void rc_reason_add(rc_text *reasons, size_t *count, const char *format, ...) __attribute__((format(printf, 3, 4)));
 #endif

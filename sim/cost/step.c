@@ -139,8 +139,7 @@ static void plan_mixer(planner *p, size_t index) {
     rc_attention *attention = &p->plan->attentions[p->plan->attentions_count++];
     need(p, rc_attention_init(attention, m, p->scenario),
          m->kind == RC_MLA ? "mla-decode, mla-prefill" : "attention-decode, attention-prefill");
-    double reach = m->kind == RC_GQA ? m->window : m->index_top_k;
-    attention->reach = reach_of(p->plan, reach > 0 ? reach : INFINITY);
+    attention->reach = reach_of(p->plan, rc_mixer_reach(m));
     attention->count = count;
     if (m->kind == RC_MLA) /* norms of the two latents; concatenation and writing of the cache */
         add_elementwise(p, "elementwise", RC_FAMILY_MLA, 2 * count,
@@ -182,6 +181,28 @@ static void plan_residual(planner *p) {
     add_elementwise(p, "sampling", RC_FAMILY_SAMPLING, 1, 4 * model->vocab);
 }
 
+/* Queries go to the ranks that hold a part of the cache, partial outputs come back: two messages a layer. */
+static void plan_context_exchanges(rc_step_plan *plan, const rc_scenario *s) {
+    const rc_parallel *parallel = &s->parallel;
+    double bytes = 0;
+    for (size_t i = 0; i < s->model.mixers_count && parallel->dcp > 1; i++) {
+        const rc_mixer *m = &s->model.mixers[i];
+        if (rc_mixer_is_recurrent(m))
+            continue;
+        double layers = rc_model_mixer_layers(&s->model, i, 0, s->model.layers_total);
+        double values = m->kind == RC_MLA ? 2 * m->kv_rank + m->rope_dim : 2 * m->head_dim;
+        plan->context_exchanges += 2 * layers;
+        bytes += layers * ceil(m->heads / parallel->tp) * parallel->dcp * values * 2; /* BF16, both ways together */
+    }
+    plan->context_bytes = plan->context_exchanges > 0 ? bytes / plan->context_exchanges : 0;
+}
+
+/* Copies of a token that leave a rank for the experts: one to every rank that holds a part of an expert it was routed to;
+ * the tp ranks that hold the same tokens share the sending. */
+static double copies_of_token(const rc_ffn *f, const rc_parallel *parallel) {
+    return fmin(f->top_k, parallel->ep) * rc_expert_tp(parallel) / parallel->tp;
+}
+
 static void plan_messages(planner *p) {
     const rc_scenario *s = p->scenario;
     const rc_parallel *parallel = &s->parallel;
@@ -191,24 +212,17 @@ static void plan_messages(planner *p) {
         if (s->model.ffns[i].kind == RC_MOE) {
             moe += rc_model_ffn_layers(&s->model, i, 0, s->model.layers_total);
             width = s->model.ffns[i].latent > 0 ? s->model.ffns[i].latent : s->model.hidden;
-            plan->dispatch_bytes = s->model.ffns[i].top_k * width * 2;
+            plan->dispatch_bytes = copies_of_token(&s->model.ffns[i], parallel) * width * 2;
         }
     bool joined = rc_group_init(&plan->tensor_group, &s->hardware, parallel->tp) &&
+                  rc_group_init(&plan->context_group, &s->hardware, parallel->dcp) &&
                   rc_group_init(&plan->expert_group, &s->hardware, ranks) &&
                   rc_group_init(&plan->stage_group, &s->hardware, rc_replica_gpus(parallel));
     if (!joined)
         complain(p, s->hardware.fabric.name, "a fabric with an outer level, as roce-400 or nvl72",
                  "the fabric does not join the GPUs of a replica");
     plan->message_bytes = s->model.hidden * 2;
-    for (size_t i = 0; i < s->model.mixers_count && parallel->dcp > 1; i++) {
-        const rc_mixer *m = &s->model.mixers[i];
-        if (rc_mixer_is_recurrent(m))
-            continue;
-        /* Queries go to the ranks that hold a part of the cache, partial outputs come back. */
-        double values = m->kind == RC_MLA ? 2 * m->kv_rank + m->rope_dim : 2 * m->head_dim;
-        plan->context_exchanges += 2 * rc_model_mixer_layers(&s->model, i, 0, s->model.layers_total);
-        plan->context_bytes = ceil(m->heads / parallel->tp) * parallel->dcp * values * 2 / 2; /* BF16, half each way */
-    }
+    plan_context_exchanges(plan, s);
     plan->all_reduces =
         parallel->tp > 1 ? s->model.layers_total + (s->model.layers_total - (parallel->dp > 1 ? moe : 0)) : 0;
     plan->all_to_alls = parallel->dp > 1 ? 2 * moe : 0;
@@ -335,7 +349,7 @@ void rc_step_fixed(const rc_step_plan *plan, const rc_load *whole, rc_step_cost 
                       &cost->lines[RC_FAMILY_ALL_REDUCE]);
     rc_all_to_all_add(&plan->expert_group, load.tokens * plan->dispatch_bytes, plan->all_to_alls,
                       &cost->lines[RC_FAMILY_ALL_TO_ALL]);
-    rc_all_to_all_add(&plan->tensor_group, load.decode_sequences * plan->context_bytes, plan->context_exchanges,
+    rc_all_to_all_add(&plan->context_group, load.decode_sequences * plan->context_bytes, plan->context_exchanges,
                       &cost->lines[RC_FAMILY_ALL_TO_ALL]);
     rc_hand_off_add(&plan->stage_group, load.tokens * plan->message_bytes, plan->hand_offs,
                     &cost->lines[RC_FAMILY_HAND_OFF]);
@@ -364,7 +378,8 @@ void rc_step_growing(const rc_step_plan *plan, double sequences, const double *c
 static void wait_for_host(const rc_step_plan *plan, rc_step_cost *cost) {
     double by_where[RC_WHERE_COUNT], launches = 0;
     for (int family = 0; family < RC_FAMILY_COUNT; family++)
-        launches += cost->lines[family].launches;
+        if (family != RC_FAMILY_ALL_REDUCE && family != RC_FAMILY_ALL_TO_ALL && family != RC_FAMILY_HAND_OFF)
+            launches += cost->lines[family].launches;
     double late = launches * plan->eager_launch_s - rc_step_seconds(cost, by_where);
     if (late > 0)
         cost->lines[RC_FAMILY_HOST].seconds[RC_HOST] += late;
@@ -379,15 +394,7 @@ void rc_step_price(const rc_step_plan *plan, const rc_load *whole, rc_step_cost 
                                 &growing.lines[plan->attentions[i].family], &growing.lines[RC_FAMILY_INDEXER]);
     if (load.prefill_tokens == 0)
         hide_launches(plan, &growing);
-    for (int family = 0; family < RC_FAMILY_COUNT; family++) {
-        rc_cost_line *into = &cost->lines[family];
-        const rc_cost_line *from = &growing.lines[family];
-        for (int where = 0; where < RC_WHERE_COUNT; where++)
-            into->seconds[where] += from->seconds[where];
-        into->bytes += from->bytes;
-        into->flops += from->flops;
-        into->launches += from->launches;
-    }
+    rc_step_cost_add(cost, &growing);
     if (load.prefill_tokens > 0)
         wait_for_host(plan, cost);
 }

@@ -41,7 +41,7 @@ typedef struct rc_step_plan {
     int elementwise_count;
     double reaches[RC_REACHES_MAX]; /* reaches[0] is infinite */
     int reaches_count;
-    rc_group tensor_group, expert_group, stage_group;
+    rc_group tensor_group, context_group, expert_group, stage_group;
     double all_reduces, all_to_alls, hand_offs; /* messages of a step */
     double message_bytes;                       /* of a token, in an all-reduce or a hand-off */
     double dispatch_bytes;                      /* of a token, in one all-to-all */

@@ -85,7 +85,7 @@ static void judge(const rc_metrics *m, const rc_objective *o, const rc_request *
     result->pass_rate = found ? (double)passed / (double)found : NAN;
     result->observed = o->metric == RC_METRIC_ITL ? rc_histogram_quantile(&m->itl, o->percentile)
                                                   : rc_sorted_quantile(values, found, o->percentile);
-    result->met = result->observed <= o->limit_s;
+    result->met = found == 0 || result->observed <= o->limit_s; /* an undefined metric cannot be missed */
 }
 
 /* Completed requests that meet every bare threshold; one whose metric is undefined cannot miss it. */
@@ -188,11 +188,6 @@ static void fill_breakdown(const rc_metrics *m, double available_s, double *brea
 
 void rc_metrics_finish(const rc_metrics *m, const rc_scenario *s, const rc_request *requests, size_t count,
                        double end_s, rc_run_result *r) {
-    for (size_t i = 0; i < count; i++) {
-        bool done = requests[i].finish != RC_NEVER, started = requests[i].admitted != RC_NEVER;
-        r->running += !done && started;
-        r->queued += !done && !started && requests[i].replica != UINT32_MAX;
-    }
     r->completed = m->completed;
     r->lost = m->lost;
     r->preemptions = m->preemptions;
@@ -203,6 +198,7 @@ void rc_metrics_finish(const rc_metrics *m, const rc_scenario *s, const rc_reque
     r->input_tokens_per_s = end_s > 0 ? m->input_tokens / end_s : 0;
     r->total_tokens_per_s = r->output_tokens_per_s + r->input_tokens_per_s;
     r->steps = m->steps;
+    r->decode_steps = m->decode_steps;
     r->decode_batch_mean = m->decode_steps > 0 ? m->decode_sequences / m->decode_steps : 0;
     r->concurrency_mean = end_s > 0 ? m->recorder.running_s / end_s : 0;
     rc_recorder_finish(&m->recorder, &r->timeline);

@@ -23,11 +23,12 @@ void rc_replica_init(rc_replica *r, uint32_t index, const rc_scenario *s, const 
                       .stepwise = stepwise,
                       .max_running = s->engine.max_running,
                       .max_batched_tokens = s->engine.max_batched_tokens};
-    /* A model without a growing cache counts requests: one block holds a request's state. */
-    double tokens = kv_bytes > 0 ? s->engine.kv_block_tokens : 1e9,
+    /* A model without a growing cache counts requests: one block holds the state of one, up to a million tokens. */
+    double tokens = kv_bytes > 0 ? s->engine.kv_block_tokens : 1048576,
            block = kv_bytes > 0 ? tokens * kv_bytes : state_bytes;
     double state_blocks = kv_bytes > 0 ? ceil(state_bytes / block) : 0;
     rc_kv_pool_init(&r->pool, (uint64_t)floor(room_bytes / block), (uint32_t)tokens, (uint64_t)state_blocks, arena);
+    r->free_before = r->pool.free;
     r->fixed_count = (size_t)fmin(fmin(r->max_running, (double)r->pool.total) + 1, FIXED_MAX);
     r->fixed = rc_allocate(r->fixed_count * sizeof *r->fixed);
 }
@@ -44,7 +45,8 @@ void rc_replica_free(rc_replica *r) {
 bool rc_replica_can_hold(const rc_replica *r, const rc_request *request) {
     uint64_t tokens = (uint64_t)request->input_tokens + request->output_tokens;
     double allowed = fmin(r->scenario->engine.max_context, r->scenario->model.max_context);
-    return rc_kv_blocks(&r->pool, tokens) <= r->pool.total && (double)tokens <= allowed;
+    uint64_t rank_total = r->pool.total / (uint64_t)r->scenario->parallel.dp; /* a request lies on one DP rank */
+    return rc_kv_blocks(&r->pool, tokens) <= rank_total && (double)tokens <= allowed;
 }
 
 double rc_replica_load(const rc_replica *r) {
@@ -326,6 +328,7 @@ static void finish(rc_replica *r, uint32_t index) {
 static void advance_decoding(rc_replica *r, uint64_t steps) {
     double sequences = (double)r->decoding_count;
     rc_kv_advance(&r->pool, r->step, steps);
+    r->free_before = r->pool.free;
     r->step += steps;
     r->context += sequences * (double)steps;
     r->metrics->output_tokens += sequences * (double)steps;
@@ -404,7 +407,11 @@ static void end_chunks(rc_replica *r) {
         uint32_t index = r->prefilling[i];
         rc_request *request = request_of(r, index);
         request->prefilled += request->chunk;
-        r->metrics->input_tokens += request->preemptions ? 0 : request->chunk;
+        uint32_t reached = request->prefilled < request->input_tokens ? request->prefilled : request->input_tokens;
+        if (reached > request->counted) { /* what a preemption made it compute again is no new input */
+            r->metrics->input_tokens += reached - request->counted;
+            request->counted = reached;
+        }
         request->chunk = 0;
         if (request->prefilled == rc_request_prompt(request))
             end_prefill(r, index);

@@ -34,6 +34,7 @@ struct rc_replica {
     rc_metrics *metrics;
     rc_request **requests; /* the run's array, which may move as it grows */
     rc_kv_pool pool;
+    uint64_t free_before; /* blocks that were free just before the last change: the end of a ramp */
     double max_running, max_batched_tokens;
     bool stepwise;
 

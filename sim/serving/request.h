@@ -9,9 +9,11 @@
 #include "event_queue.h"
 
 typedef struct rc_request {
+    uint32_t number; /* in the order of asking */
     uint32_t input_tokens, output_tokens;
     uint32_t produced;  /* output tokens, as of begin_step while decoding */
     uint32_t prefilled; /* tokens of its prompt that lie in the cache */
+    uint32_t counted;   /* prompt tokens counted as input, once */
     uint32_t chunk;     /* tokens of the step under way */
     uint32_t preemptions;
     uint32_t replica;

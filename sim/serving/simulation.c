@@ -32,7 +32,8 @@ typedef struct simulation {
 
 static uint32_t add_request(simulation *sim, const rc_asked *asked, rc_time arrival) {
     sim->requests = rc_grow(sim->requests, sim->requests_count, &sim->requests_capacity, sizeof *sim->requests);
-    sim->requests[sim->requests_count] = (rc_request){.input_tokens = asked->input_tokens,
+    sim->requests[sim->requests_count] = (rc_request){.number = (uint32_t)sim->requests_count,
+                                                      .input_tokens = asked->input_tokens,
                                                       .output_tokens = asked->output_tokens,
                                                       .arrival = arrival,
                                                       .admitted = RC_NEVER,
@@ -111,16 +112,19 @@ static rc_replica *route(const simulation *sim) {
 }
 
 static void record(simulation *sim) {
-    double waiting = 0, running = 0, used = 0, total = 0;
+    double waiting = 0, running = 0, used = 0, before = 0, total = 0;
     for (size_t i = 0; i < sim->replicas_count; i++) {
         const rc_replica *r = &sim->replicas[i];
         waiting += (double)r->waiting_count;
         running += (double)(r->prefilling_count + r->decoding_count);
         used += (double)(r->pool.total - r->pool.free);
+        before += (double)(r->pool.total - r->free_before);
         total += (double)r->pool.total;
     }
-    rc_recorder_advance(&sim->metrics->recorder, rc_seconds_of(rc_event_queue_now(sim->events)), waiting, running,
-                        used / total);
+    rc_recorder_advance(&sim->metrics->recorder, rc_seconds_of(rc_event_queue_now(sim->events)), before / total,
+                        waiting, running, used / total);
+    for (size_t i = 0; i < sim->replicas_count; i++)
+        sim->replicas[i].free_before = sim->replicas[i].pool.free;
 }
 
 /* ---------- events */
@@ -215,7 +219,8 @@ static void make_replicas(simulation *sim, const rc_step_plan *plan, const rc_po
 /* Requests are kept in order of arrival for the reports; a closed load adds them as clients ask, thinking mixes them. */
 static int compare_arrivals(const void *a, const void *b) {
     const rc_request *first = a, *second = b;
-    return (first->arrival > second->arrival) - (first->arrival < second->arrival);
+    int order = (first->arrival > second->arrival) - (first->arrival < second->arrival);
+    return order ? order : (first->number > second->number) - (first->number < second->number);
 }
 
 /* Requests whose arrival the run's end cut off were never asked. */
@@ -237,6 +242,16 @@ static void check_conservation(const simulation *sim) {
     }
 }
 
+static bool check_duration(const rc_scenario *s, rc_problems *problems) {
+    if (!isfinite(s->workload.duration_s) || s->workload.duration_s <= RC_HORIZON_S)
+        return true;
+    char found[48];
+    snprintf(found, sizeof found, "%.0f days", s->workload.duration_s / 86400);
+    rc_problem_add(problems, RC_BAD_VALUE, "", "workload.duration", 0, found, "at most 200 days",
+                   "the run is longer than the clock");
+    return false;
+}
+
 rc_status rc_simulate(const rc_scenario *s, bool stepwise, rc_run_result *result, rc_problems *problems) {
     simulation sim = {.scenario = s,
                       .problems = problems,
@@ -247,12 +262,13 @@ rc_status rc_simulate(const rc_scenario *s, bool stepwise, rc_run_result *result
                       .horizon = RC_NEVER};
     rc_step_plan *plan = rc_step_plan_new(s, sim.arena, problems);
     const rc_policy *policy = rc_policy_find(s->engine.policy);
-    bool good = plan && policy && rc_arrivals_open(&sim.arrivals, &s->workload, s->seed, problems);
+    bool good = plan && policy && check_duration(s, problems) &&
+                rc_arrivals_open(&sim.arrivals, &s->workload, s->seed, problems);
     if (good) {
         rc_recorder_init(&sim.metrics->recorder);
         make_replicas(&sim, plan, policy, stepwise);
         if (isfinite(s->workload.duration_s)) {
-            sim.horizon = rc_time_of(fmin(s->workload.duration_s, RC_HORIZON_S));
+            sim.horizon = rc_time_of(s->workload.duration_s);
             rc_event_queue_schedule(sim.events, sim.horizon, PRIORITY_RUN_END, (rc_event){EVENT_RUN_END, 0});
         }
         play(&sim);
@@ -266,6 +282,10 @@ rc_status rc_simulate(const rc_scenario *s, bool stepwise, rc_run_result *result
             sim.failed = true;
         }
         rc_metrics_finish(sim.metrics, s, sim.requests, count, rc_seconds_of(end), result);
+        for (size_t i = 0; i < sim.replicas_count; i++) {
+            result->queued += (double)sim.replicas[i].waiting_count;
+            result->running += (double)(sim.replicas[i].prefilling_count + sim.replicas[i].decoding_count);
+        }
         result->events = (double)rc_event_queue_handled(sim.events);
     }
     rc_arrivals_close(&sim.arrivals);

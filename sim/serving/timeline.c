@@ -17,8 +17,7 @@ static void halve(rc_recorder *r) {
     r->bucket_s *= 2;
 }
 
-static void add(rc_recorder *r, double from, double to) {
-    const double values[3] = {r->waiting, r->running, r->kv_used};
+static void add(rc_recorder *r, double from, double to, double kv_ramp) {
     for (double at = from; at < to;) {
         int bucket = (int)(at / r->bucket_s);
         if (bucket >= RC_TIMELINE_POINTS)
@@ -26,16 +25,18 @@ static void add(rc_recorder *r, double from, double to) {
         double end = fmin(to, (bucket + 1) * r->bucket_s);
         if (end <= at)
             end = to; /* rounding at a bucket's edge */
-        for (int line = 0; line < 3; line++)
-            r->sums[line][bucket] += values[line] * (end - at);
+        double middle = to > from ? ((at + end) / 2 - from) / (to - from) : 0;
+        r->sums[0][bucket] += r->waiting * (end - at);
+        r->sums[1][bucket] += r->running * (end - at);
+        r->sums[2][bucket] += (r->kv_used + (kv_ramp - r->kv_used) * middle) * (end - at);
         at = end;
     }
 }
 
-void rc_recorder_advance(rc_recorder *r, double now_s, double waiting, double running, double kv_used) {
+void rc_recorder_advance(rc_recorder *r, double now_s, double kv_ramp, double waiting, double running, double kv_used) {
     while (now_s >= r->bucket_s * RC_TIMELINE_POINTS)
         halve(r);
-    add(r, r->now_s, now_s);
+    add(r, r->now_s, now_s, kv_ramp);
     r->waiting_s += r->waiting * (now_s - r->now_s);
     r->running_s += r->running * (now_s - r->now_s);
     r->now_s = now_s;

@@ -14,7 +14,9 @@ typedef struct rc_recorder {
 } rc_recorder;
 
 void rc_recorder_init(rc_recorder *recorder);
-/* Adds what held until `now_s`, then notes what holds from now on. */
-void rc_recorder_advance(rc_recorder *recorder, double now_s, double waiting, double running, double kv_used);
+/* Adds what held until `now_s`, then notes what holds from now on.  The cache filled evenly until it was used to
+ * `kv_ramp`, just before what changes now. */
+void rc_recorder_advance(rc_recorder *recorder, double now_s, double kv_ramp, double waiting, double running,
+                         double kv_used);
 void rc_recorder_finish(const rc_recorder *recorder, rc_timeline *timeline);
 #endif

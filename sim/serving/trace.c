@@ -99,13 +99,38 @@ static int64_t days_of(int year, int month, int day) {
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-/* "2023-11-16 18:15:46.6805900", "2023-11-16T18:15:46Z" */
-static bool read_date(const char *text, int64_t *ns) {
-    int year, month, day, hour, minute, second, length = 0;
-    if (sscanf(text, "%4d-%2d-%2d%*1[ T]%2d:%2d:%2d%n", &year, &month, &day, &hour, &minute, &second, &length) != 6 ||
-        !length || month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60)
+/* Exactly two (or four) digits. */
+static bool read_digits(const char **text, int count, int *value) {
+    *value = 0;
+    for (int i = 0; i < count; i++, ++*text) {
+        if (!isdigit((unsigned char)**text))
+            return false;
+        *value = *value * 10 + (**text - '0');
+    }
+    return true;
+}
+
+static bool read_mark(const char **text, const char *marks) {
+    if (!**text || !strchr(marks, **text))
         return false;
-    text += length;
+    ++*text;
+    return true;
+}
+
+/* "2023-11-16 18:15:46.6805900", "2023-11-16T18:15:46Z"; years that whole nanoseconds since 1970 can hold. */
+static bool read_date(const char *text, int64_t *ns) {
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    enum { FIRST_YEAR = 1970, LAST_YEAR = 2261 };
+    int year, month, day, hour, minute, second;
+    if (!read_digits(&text, 4, &year) || !read_mark(&text, "-") || !read_digits(&text, 2, &month) ||
+        !read_mark(&text, "-") || !read_digits(&text, 2, &day) || !read_mark(&text, " T") ||
+        !read_digits(&text, 2, &hour) || !read_mark(&text, ":") || !read_digits(&text, 2, &minute) ||
+        !read_mark(&text, ":") || !read_digits(&text, 2, &second))
+        return false;
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    if (year < FIRST_YEAR || year > LAST_YEAR || month < 1 || month > 12 || day < 1 ||
+        day > days[month - 1] + (month == 2 && leap) || hour > 23 || minute > 59 || second > 60)
+        return false;
     int64_t fraction = read_fraction(&text);
     if (*text == 'Z' || strcmp(text, "+00:00") == 0)
         text += *text == 'Z' ? 1 : 6;

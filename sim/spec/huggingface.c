@@ -545,6 +545,8 @@ static const char *title_of(const importer *in, const char *name) {
     return architecture[0] ? architecture : name;
 }
 
+enum { LAYERS_MAX = 100000 };
+
 cJSON *rc_huggingface_model(const cJSON *config, const char *name, const char *file, rc_problems *problems) {
     importer in = {.top = config, .file = file, .problems = problems};
     find_text(&in);
@@ -564,6 +566,12 @@ cJSON *rc_huggingface_model(const cJSON *config, const char *name, const char *f
     put(model, "mtp_layers",
         number_or(&in, KEYS("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"), 0));
     double layers = need(&in, KEYS("num_hidden_layers"), "how many layers");
+    if (layers > LAYERS_MAX) {
+        rc_problem_add(problems, RC_BAD_VALUE, file, "num_hidden_layers", 0, "more than 100,000",
+                       "at most 100,000 layers", "not a number of layers");
+        in.failed = true;
+        layers = 0;
+    }
     import_quantization(&in, model);
     cJSON *mixers = rc_json_add_object(model, "mixers"), *ffns = rc_json_add_object(model, "ffns");
     import_layers(&in, model, linear, isnan(layers) ? 0 : layers);

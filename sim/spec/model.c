@@ -201,10 +201,10 @@ static bool check_count(size_t count, size_t most, const char *path, const char 
 static size_t count_reaches(const rc_model *model) {
     size_t count = 0;
     for (size_t i = 0; i < model->mixers_count; i++) {
-        double reach = fmax(model->mixers[i].window, model->mixers[i].index_top_k);
-        bool known = reach <= 0;
+        double reach = rc_mixer_reach(&model->mixers[i]);
+        bool known = isinf(reach);
         for (size_t j = 0; j < i && !known; j++)
-            known = fmax(model->mixers[j].window, model->mixers[j].index_top_k) == reach;
+            known = rc_mixer_reach(&model->mixers[j]) == reach;
         count += !known;
     }
     return count;
@@ -262,6 +262,11 @@ double rc_model_ffn_layers(const rc_model *model, size_t ffn, double first, doub
         if (model->layers[i].ffn == ffn)
             found += overlap(at, at + model->layers[i].count, first, last);
     return found;
+}
+
+double rc_mixer_reach(const rc_mixer *mixer) {
+    double reach = mixer->kind == RC_GQA ? mixer->window : mixer->index_top_k;
+    return reach > 0 ? reach : INFINITY;
 }
 
 bool rc_mixer_is_recurrent(const rc_mixer *mixer) {

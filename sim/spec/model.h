@@ -91,6 +91,8 @@ bool rc_model_finish(rc_model *model, const char *path, rc_reader *reader);
 /* Layers of a mixer or a network kind among layers first..last (0-based, last not included). */
 double rc_model_mixer_layers(const rc_model *model, size_t mixer, double first, double last);
 double rc_model_ffn_layers(const rc_model *model, size_t ffn, double first, double last);
+/* Tokens a mixer looks back on: its window, what its indexer keeps, or infinity. */
+double rc_mixer_reach(const rc_mixer *mixer);
 bool rc_mixer_is_recurrent(const rc_mixer *mixer); /* keeps a state instead of a cache that grows */
 /* Bytes of KV cache that one layer keeps for a token: the whole of it, before any split.  0 for a recurrent mixer. */
 double rc_mixer_kv_bytes(const rc_mixer *mixer, rc_format_id kv_format);

@@ -316,14 +316,17 @@ static bool find_price(rc_reader *reader, rc_resolution *r, const price_file *gi
 /* "ttft:2s:p99"; without a percentile p99. */
 static bool read_objective(rc_reader *reader, const char *text, size_t index, rc_objective *objective) {
     char metric[16] = "", limit[32] = "", percentile[16] = "p99", path[64];
-    sscanf(text, "%15[^:]:%31[^:]:%15s", metric, limit, percentile);
+    int read = sscanf(text, "%15[^:]:%31[^:]:%15[^\n]", metric, limit, percentile);
+    size_t colons = 0;
+    for (const char *c = text; *c; c++)
+        colons += *c == ':';
     char *end = percentile;
     double rank = percentile[0] == 'p' ? strtod(percentile + 1, &end) : NAN;
     *objective = (rc_objective){.text = text, .metric = RC_METRIC_COUNT, .percentile = rank / 100};
     for (int i = 0; metric_names[i]; i++)
         if (strcmp(metric_names[i], metric) == 0)
             objective->metric = i;
-    bool good = objective->metric != RC_METRIC_COUNT && !*end && rank > 0 && rank <= 100 &&
+    bool good = read == (int)colons + 1 && objective->metric != RC_METRIC_COUNT && !*end && rank > 0 && rank <= 100 &&
                 rc_quantity_parse(limit, RC_SECONDS, &objective->limit_s);
     snprintf(path, sizeof path, "objectives[%zu]", index);
     return good ||

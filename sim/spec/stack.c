@@ -5,7 +5,7 @@
 #include <string.h>
 
 const char *const rc_provenance_names[] = {"measured", "fitted", "transferred", "assumed", NULL};
-static const char *const operation_names[] = {"all-reduce", "all-to-all", "all-gather", "point-to-point", NULL};
+static const char *const operation_names[] = {"all-reduce", "all-to-all", "point-to-point", NULL};
 static const char *const algorithm_names[] = {"one-shot", "two-shot", "ring", "direct", NULL};
 static const char *const level_names[] = {"inner", "outer", NULL};
 
@@ -41,6 +41,7 @@ RC_LOCAL_TABLE(
      .low = 1, .high = 1024},
     PROVENANCE(rc_kernel),
     {"samples", RC_FIELD_COUNT, offsetof(rc_kernel, samples), "measured rows it was fitted to", .absent = NAN},
+    {"shapes", RC_FIELD_TEXT, offsetof(rc_kernel, shapes), "range of shapes it was fitted to"},
     {"median_error", RC_FIELD_NUMBER, offsetof(rc_kernel, median_error), "on those rows, as a share", .absent = NAN},
     {"p90_error", RC_FIELD_NUMBER, offsetof(rc_kernel, p90_error), "on those rows, as a share", .absent = NAN});
 

@@ -26,10 +26,11 @@ typedef struct rc_kernel {
     double head_tile;          /* query heads are rounded up to a multiple of it */
     int provenance;
     double samples, median_error, p90_error; /* NaN where it was not fitted */
+    const char *shapes;                      /* range of shapes it was fitted to; NULL: none */
     const char *source;
 } rc_kernel;
 
-typedef enum rc_operation { RC_ALL_REDUCE, RC_ALL_TO_ALL, RC_ALL_GATHER, RC_POINT_TO_POINT } rc_operation;
+typedef enum rc_operation { RC_ALL_REDUCE, RC_ALL_TO_ALL, RC_POINT_TO_POINT } rc_operation;
 typedef enum rc_algorithm { RC_ONE_SHOT, RC_TWO_SHOT, RC_RING, RC_DIRECT } rc_algorithm;
 
 typedef struct rc_collective {

@@ -2,6 +2,7 @@
 #include "workload.h"
 #include "accelerator.h"
 #include "csv.h"
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,9 +131,18 @@ static bool read_length(const cJSON *json, void *target, const char *path, rc_re
                              "not a length");
 }
 
+/* E[min(X, max)] of a log-normal X. */
+static double capped_lognormal_mean(double median, double sigma, double max) {
+    double mean = median * exp(sigma * sigma / 2);
+    if (isinf(max) || sigma == 0)
+        return fmin(mean, max);
+    double z = log(max / median) / sigma;
+    return mean * gsl_cdf_ugaussian_P(z - sigma) + max * gsl_cdf_ugaussian_Q(z);
+}
+
 double rc_length_mean(const rc_length *length) {
     if (length->kind == RC_LENGTH_LOGNORMAL)
-        return fmin(length->median * exp(length->sigma * length->sigma / 2), length->max);
+        return capped_lognormal_mean(length->median, length->sigma, length->max);
     if (length->kind != RC_LENGTH_EMPIRICAL)
         return (length->low + length->high) / 2;
     double sum = 0;

@@ -2,7 +2,6 @@
  * One decode step and one prompt, part by part, beside their ceilings. */
 #include "ceiling.h"
 #include "memory.h"
-#include "placement.h"
 #include "step.h"
 #include "text.h"
 #include <math.h>
@@ -60,14 +59,7 @@ static double price_prompt(const rc_scenario *s, const rc_step_plan *plan, doubl
         double by_where[RC_WHERE_COUNT];
         rc_step_price(plan, &load, &cost);
         seconds += rc_step_seconds(&cost, by_where);
-        for (int family = 0; family < RC_FAMILY_COUNT; family++) {
-            rc_cost_line *into = &whole->lines[family];
-            for (int where = 0; where < RC_WHERE_COUNT; where++)
-                into->seconds[where] += cost.lines[family].seconds[where];
-            into->bytes += cost.lines[family].bytes;
-            into->flops += cost.lines[family].flops;
-            into->launches += cost.lines[family].launches;
-        }
+        rc_step_cost_add(whole, &cost);
     }
     return seconds;
 }
@@ -84,6 +76,28 @@ static void fill_question(const rc_scenario *s, rc_explain_result *r) {
         r->context = lengths ? rc_length_mean(&w->input) + rc_length_mean(&w->output) / 2 : 8192;
     if (!(r->prompt > 0))
         r->prompt = lengths ? rc_length_mean(&w->input) : r->context;
+}
+
+/* What cannot exist is refused; what does not fit into the cache is said. */
+static bool check_question(const rc_scenario *s, rc_explain_result *r, rc_problems *problems) {
+    const struct {
+        const char *option;
+        double tokens;
+    } lengths[] = {{"--context", r->context}, {"--prompt", r->prompt}};
+    for (size_t i = 0; i < 2; i++)
+        if (lengths[i].tokens > s->model.max_context) {
+            char found[40], expected[80], most[40];
+            rc_count_text(found, sizeof found, lengths[i].tokens);
+            snprintf(expected, sizeof expected, "at most %s, the model's context",
+                     rc_count_text(most, sizeof most, s->model.max_context));
+            rc_problem_add(problems, RC_BAD_VALUE, "", lengths[i].option, 0, found, expected, "too many tokens");
+        }
+    rc_memory memory = rc_memory_of(s, &s->parallel);
+    double held = floor(memory.room_bytes / rc_request_bytes(s, &memory, r->context)) * s->parallel.dp;
+    if (r->batch > held)
+        rc_reason_add(r->assumptions, &r->assumptions_count,
+                      "the cache holds %.0f sequences of this length: the step is hypothetical", held);
+    return rc_problems_count(problems) == 0;
 }
 
 static void fill_ceiling(const rc_scenario *s, rc_explain_result *r) {
@@ -110,8 +124,12 @@ rc_status rc_explain(const rc_scenario *s, double batch, double context, double 
     if (!s->has_workload)
         rc_reason_add(r->assumptions, &r->assumptions_count, "expert popularity: uniform (no load was given)");
     r->fits = fit == RC_OK;
-    if (!r->fits)
+    if (!r->fits) {
+        rc_memory_smallest(s, &r->fit);
         return fit;
+    }
+    if (!check_question(s, r, problems))
+        return rc_problems_status(problems);
     rc_arena *arena = rc_arena_new();
     rc_step_plan *plan = rc_step_plan_new(s, arena, problems);
     if (plan) {

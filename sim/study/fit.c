@@ -3,5 +3,7 @@
 
 rc_status rc_fit(const rc_scenario *scenario, rc_fit_result *result, rc_problems *problems) {
     (void)problems; /* a refusal is an answer, not a mistake */
-    return rc_memory_fit(scenario, result);
+    rc_status status = rc_memory_fit(scenario, result);
+    rc_memory_smallest(scenario, result);
+    return status;
 }

@@ -4,7 +4,7 @@
 #include "hash.h"
 #include "memory.h"
 #include "money.h"
-#include "placement.h"
+#include "text.h"
 #include "simulation.h"
 #include "problems.h"
 #include <math.h>
@@ -87,11 +87,13 @@ static void add_money(const rc_scenario *s, rc_run_result *r) {
     r->output_tokens_per_s_per_usd_hour = rc_tokens_per_s_per_usd_hour(r->usd_per_hour, r->output_tokens_per_s);
 }
 
+/* Output tokens of a decode step, first tokens of prompts included; none where no step decoded. */
 static void add_ceiling(const rc_scenario *s, rc_run_result *r) {
-    double batch = fmax(r->decode_batch_mean, 1);
-    rc_ceiling ceiling = rc_ceiling_decode(s, batch, 0);
-    r->ceiling_tpot_s = ceiling.seconds;
-    r->ceiling_output_tokens_per_s = batch / ceiling.seconds * s->parallel.replicas;
+    rc_ceiling ceiling = rc_ceiling_decode(s, fmax(r->decode_batch_mean, 1), 0);
+    r->ceiling_tpot_s = r->decode_steps > 0 ? ceiling.seconds : NAN;
+    r->ceiling_output_tokens_per_s = r->output_tokens / r->decode_steps / ceiling.seconds * s->parallel.replicas;
+    if (!(r->decode_steps > 0))
+        r->ceiling_output_tokens_per_s = NAN;
 }
 
 /* A share up and down in time is the inverse of it in throughput. */
@@ -138,8 +140,10 @@ rc_status rc_run(const rc_scenario *s, const rc_run_options *options, rc_run_res
         return rc_problems_status(problems);
     rc_status status = rc_memory_fit(s, &r->fit);
     r->fits = status == RC_OK;
-    if (!r->fits)
+    if (!r->fits) {
+        rc_memory_smallest(s, &r->fit);
         return status;
+    }
     status = rc_simulate(s, options && options->stepwise, r, problems);
     if (status != RC_OK)
         return status;

@@ -2,7 +2,8 @@
  * policy.h - what a scheduler decides: which prompts a step works on, and whether running requests decode in it.
  *
  * A policy is one const table, listed in policies.c.  At the end of a step it is asked for the next: it admits waiting
- * requests with rc_replica_admit, gives prompts their chunk with rc_replica_chunk, and says whether decodes take part.
+ * requests with rc_replica_admit, gives prompts their chunk with rc_replica_chunk_admitted and
+ * rc_replica_chunk_last, and says whether decodes take part.
  * It must not look at anything but the replica.
  */
 #ifndef RC_POLICY_H

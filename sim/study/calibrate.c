@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * A stack whose kernels were fitted to tables of measured ones.  Families without rows stay as they were in the stack
+ * that it starts from. */
+#include "catalog.h"
+#include "kernel_fit.h"
+#include "scenario.h"
+#include "text.h"
+#include "whole_file.h"
+#include <gsl/gsl_sort.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct calibrator {
+    rc_arena *arena;
+    rc_problems *problems;
+    cJSON *json; /* the stack, as it will be written */
+    rc_stack stack;
+    rc_accelerator accelerator;
+    rc_samples samples;
+} calibrator;
+
+/* ---------- the stack it starts from */
+
+static cJSON *load_named(calibrator *c, rc_catalog_kind kind, const char *name) {
+    char *file = rc_catalog_find(kind, name, c->arena);
+    if (file)
+        return rc_catalog_load(file, c->problems);
+    rc_catalog_complain(kind, name, "", "", c->arena, c->problems);
+    return NULL;
+}
+
+static bool read_typed(calibrator *c, const rc_table *table, const cJSON *json, void *target, size_t bytes) {
+    rc_reader reader = {c->arena, c->problems, NULL, NULL};
+    void *whole = rc_arena_take(c->arena, table->size);
+    bool good = json && rc_read(table, json, whole, "", &reader);
+    if (good)
+        memcpy(target, whole, bytes);
+    return good;
+}
+
+static bool load_stack(calibrator *c, const char *name) {
+    c->json = load_named(c, RC_CATALOG_STACK, name);
+    if (!read_typed(c, &rc_stack_table, c->json, &c->stack, sizeof c->stack))
+        return false;
+    cJSON *accelerator = load_named(c, RC_CATALOG_ACCELERATOR, c->stack.accelerator);
+    bool good = read_typed(c, &rc_accelerator_table, accelerator, &c->accelerator, sizeof c->accelerator);
+    cJSON_Delete(accelerator);
+    return good;
+}
+
+/* "sglang" of "sglang-b300": what the tables' engine column says. */
+static char *engine_of(calibrator *c, const char *stack_name) {
+    const char *slash = strrchr(stack_name, '/');
+    char *engine = rc_arena_text(c->arena, slash ? slash + 1 : stack_name);
+    engine[strcspn(engine, "-")] = 0;
+    return engine;
+}
+
+/* ---------- writing what was fitted */
+
+static void put_quantity(cJSON *object, const char *key, double seconds) {
+    char text[40];
+    snprintf(text, sizeof text, "%.10gus", seconds * 1e6);
+    cJSON_DeleteItemFromObjectCaseSensitive(object, key);
+    rc_json_add_text(object, key, text);
+}
+
+static void put_number(cJSON *object, const char *key, double value) {
+    cJSON_DeleteItemFromObjectCaseSensitive(object, key);
+    rc_json_add_number(object, key, value);
+}
+
+static void put_text(cJSON *object, const char *key, const char *value) {
+    cJSON_DeleteItemFromObjectCaseSensitive(object, key);
+    rc_json_add_text(object, key, value);
+}
+
+/* A share of an error, to a thousandth: more digits would say more than is known. */
+static double share(double value) {
+    return round(value * 1000) / 1000;
+}
+
+static void write_kernel(calibrator *c, const rc_kernel_fit *fit, const char *source) {
+    cJSON *kernels = rc_json_get(c->json, "kernels"), *entry = cJSON_CreateObject();
+    char shapes[120];
+    put_quantity(entry, "launch", fit->kernel.launch_s);
+    put_number(entry, "memory_efficiency", fit->kernel.memory_efficiency);
+    put_number(entry, "compute_efficiency", fit->kernel.compute_efficiency);
+    put_number(entry, "sharpness", fit->kernel.sharpness);
+    put_text(entry, "peak", rc_peak_names[fit->kernel.peak]);
+    if (fit->kernel.unit_time_s > 0)
+        put_quantity(entry, "unit_time", fit->kernel.unit_time_s);
+    if (fit->kernel.column_tile > 1)
+        put_number(entry, "column_tile", fit->kernel.column_tile);
+    if (fit->kernel.head_tile > 1)
+        put_number(entry, "head_tile", fit->kernel.head_tile);
+    put_text(entry, "provenance", "fitted");
+    put_text(entry, "source", source);
+    put_number(entry, "samples", (double)(fit->fitted + fit->held_out));
+    put_number(entry, "median_error", share(fit->median_error));
+    put_number(entry, "p90_error", share(fit->p90_error));
+    snprintf(shapes, sizeof shapes, "%.0f to %.0f tokens or sequences", fit->smallest, fit->largest);
+    put_text(entry, "shapes", shapes);
+    cJSON_DeleteItemFromObjectCaseSensitive(kernels, fit->family);
+    cJSON_AddItemToObject(kernels, fit->family, entry);
+}
+
+static void report_family(rc_calibrated_family *into, const rc_kernel_fit *fit) {
+    *into = (rc_calibrated_family){.family = fit->family,
+                                   .fitted = (double)fit->fitted,
+                                   .held_out = (double)fit->held_out,
+                                   .launch_s = fit->kernel.launch_s,
+                                   .memory_efficiency = fit->kernel.memory_efficiency,
+                                   .compute_efficiency = fit->kernel.compute_efficiency,
+                                   .sharpness = fit->kernel.sharpness,
+                                   .unit_time_s = fit->kernel.unit_time_s,
+                                   .tile = fmax(fit->kernel.column_tile, fit->kernel.head_tile),
+                                   .median_error = fit->median_error,
+                                   .p90_error = fit->p90_error,
+                                   .falls = fit->falls,
+                                   .explained = fit->explained};
+}
+
+static void fit_families(calibrator *c, const char *source, rc_calibrate_result *result) {
+    enum { ROWS_MIN = 30 };
+    const rc_sample *list = c->samples.list;
+    for (size_t first = 0, last; first < c->samples.count; first = last) {
+        for (last = first + 1; last < c->samples.count && list[last].family == list[first].family;)
+            last++;
+        if (last - first < ROWS_MIN || result->families_count == RC_FAMILIES_MAX)
+            continue;
+        rc_kernel_fit fit = rc_kernel_fit_family(list + first, last - first, &c->accelerator);
+        if (fit.fitted == 0)
+            continue;
+        report_family(&result->families[result->families_count++], &fit);
+        write_kernel(c, &fit, source);
+    }
+}
+
+static bool write_stack(calibrator *c, const char *out_file) {
+    const char *slash = strrchr(out_file, '/');
+    char *name = rc_arena_text(c->arena, slash ? slash + 1 : out_file);
+    if (rc_text_ends(name, ".json"))
+        name[strlen(name) - strlen(".json")] = 0;
+    put_text(c->json, "name", name);
+    rc_stack check;
+    rc_whole_file whole;
+    if (!read_typed(c, &rc_stack_table, c->json, &check, sizeof check) ||
+        !rc_whole_file_open(&whole, out_file, c->problems))
+        return false;
+    char *text = rc_json_pretty(c->json);
+    fprintf(whole.out, "%s\n", text);
+    free(text);
+    return rc_whole_file_close(&whole, true, c->problems) == RC_OK;
+}
+
+/* ---------- whole */
+
+rc_status rc_calibrate(const char *const *tables, size_t tables_count, const char *stack, const char *out_file,
+                       const char *source, rc_calibrate_result *result, rc_problems *problems) {
+    calibrator c = {.arena = rc_arena_new(), .problems = problems};
+    *result = (rc_calibrate_result){.memory = c.arena};
+    bool good = load_stack(&c, stack);
+    char *engine = engine_of(&c, stack);
+    for (size_t i = 0; i < tables_count && good; i++)
+        good = rc_kernel_table_read(tables[i], &c.accelerator, engine, &c.samples, c.arena, problems);
+    if (good && c.samples.count == 0) {
+        rc_problem_add(problems, RC_BAD_TRACE, tables[0], "", 0, "no row", "rows of this accelerator and engine",
+                       "nothing was measured for %s on %s", engine, c.accelerator.name);
+        good = false;
+    }
+    if (good) {
+        fit_families(&c, source ? source : "tables of measured kernels", result);
+        result->rows = (double)c.samples.count;
+        result->ignored = (double)c.samples.ignored;
+        result->duplicates = (double)c.samples.duplicates;
+        good = !out_file || write_stack(&c, out_file);
+    }
+    rc_samples_free(&c.samples);
+    cJSON_Delete(c.json);
+    return rc_problems_status(problems);
+}
+
+void rc_calibrate_result_free(rc_calibrate_result *result) {
+    rc_arena_free(result->memory);
+    *result = (rc_calibrate_result){0};
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "kernel_table.h"
+#include "attention.h"
+#include "csv.h"
+#include "experts.h"
+#include "gemm.h"
+#include "linear_attention.h"
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---------- work */
+
+rc_work rc_sample_work(const rc_sample *s, double tile) {
+    const double *x = s->shape;
+    switch (s->kind) {
+    case RC_SAMPLE_GEMM: return rc_gemm_work(x[1], x[2], s->format, x[0]);
+    case RC_SAMPLE_EXPERTS: { /* tokens, width, inner, top-k, experts of the rank, EP */
+        double pairs = x[0] * x[3] / x[5], distinct = fmin(x[4], fmax(pairs, 1));
+        return rc_experts_work(x[1], rc_round_up(x[2], tile), rc_bytes_per_value(s->format), distinct, pairs, 1);
+    }
+    case RC_SAMPLE_MLA_DECODE: /* sequences, context, heads, value bytes */
+        return rc_mla_decode_work(rc_round_up(x[2], tile), 512, 64, x[3], x[0], x[0] * x[1]);
+    case RC_SAMPLE_MLA_PREFILL: /* sequences, chunk, past, heads */
+        return rc_mla_prefill_work(x[3], 128 + 64 + 128, x[0] * x[1], x[0] * x[2],
+                                   x[0] * rc_chunk_pairs(x[2], x[1], INFINITY));
+    case RC_SAMPLE_GQA_DECODE: { /* sequences, context, heads, KV heads, width, value bytes, window */
+        double seen = x[6] > 0 ? fmin(x[1], x[6]) : x[1];
+        return rc_gqa_decode_work(x[2], x[3], x[4], x[5], x[0], x[0] * seen);
+    }
+    case RC_SAMPLE_GQA_PREFILL: /* sequences, chunk, past, heads, KV heads, width, value bytes, window */
+        return rc_gqa_prefill_work(x[3], x[4], x[5], x[6], x[0] * x[1], x[0] * x[2],
+                                   x[0] * rc_chunk_pairs(x[2], x[1], x[7] > 0 ? x[7] : INFINITY));
+    case RC_SAMPLE_LINEAR_DECODE: return rc_linear_decode_work(x[1], x[2], x[3], x[0]);
+    default: return rc_linear_prefill_work(x[1], x[2], x[3], x[0] * x[4], x[0]);
+    }
+}
+
+void rc_samples_free(rc_samples *samples) {
+    free(samples->list);
+    *samples = (rc_samples){0};
+}
+
+/* ---------- a row */
+
+enum { COLUMNS_MAX = 40 };
+
+typedef struct table {
+    rc_csv *csv;
+    const char *file;
+    rc_problems *problems;
+    rc_arena *arena;
+    const rc_accelerator *accelerator;
+    const char *engine;
+    char *names[COLUMNS_MAX];
+    size_t columns;
+    bool failed;
+} table;
+
+static int column_of(const table *t, const char *name) {
+    for (size_t i = 0; i < t->columns; i++)
+        if (strcmp(t->names[i], name) == 0)
+            return (int)i;
+    return -1;
+}
+
+static const char *text_of(const table *t, const char *name) {
+    int column = column_of(t, name);
+    return column < 0 ? "" : rc_csv_cell(t->csv, (size_t)column);
+}
+
+static double number_of(table *t, const char *name) {
+    const char *cell = text_of(t, name);
+    char *end;
+    double value = strtod(cell, &end);
+    if (end != cell && !*end && isfinite(value))
+        return value;
+    if (!t->failed)
+        rc_problem_add(t->problems, RC_BAD_TRACE, t->file, name, rc_csv_line(t->csv), cell[0] ? cell : "an empty cell",
+                       "a number", "not a number");
+    t->failed = true;
+    return NAN;
+}
+
+static bool begins(const char *text, const char *beginning) {
+    return strncasecmp(text, beginning, strlen(beginning)) == 0;
+}
+
+/* "b300_sxm" is b300, "h200_sxm" is h200-sxm. */
+static bool is_system(const char *system, const char *accelerator) {
+    size_t i = 0;
+    for (; accelerator[i] && system[i]; i++) {
+        char a = accelerator[i] == '-' ? '_' : accelerator[i];
+        if (tolower((unsigned char)system[i]) != a)
+            return false;
+    }
+    return !accelerator[i] && (!system[i] || strcmp(system + i, "_sxm") == 0);
+}
+
+static bool is_ours(const table *t) {
+    const char *engine = column_of(t, "framework") >= 0 ? text_of(t, "framework") : text_of(t, "engine");
+    return is_system(text_of(t, "system"), t->accelerator->name) && strcasecmp(engine, t->engine) == 0;
+}
+
+/* ---------- kinds of tables */
+
+/* The format of a table's dtype, and the ending of the family's name; NULL where it is none of ours. */
+static const char *format_of(const char *dtype, rc_format_id *format) {
+    static const struct {
+        const char *dtype, *ending;
+        rc_format_id format;
+    } known[] = {{"bfloat16", "bf16", RC_BF16},
+                 {"fp8_block", "fp8", RC_FP8},
+                 {"nvfp4", "nvfp4", RC_NVFP4},
+                 {"w4a8_mxfp4_mxfp8", "mxfp4", RC_MXFP4},
+                 {"int4_wo", "int4", RC_INT4}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].dtype, dtype) == 0) {
+            *format = known[i].format;
+            return known[i].ending;
+        }
+    return NULL;
+}
+
+static bool read_gemm(table *t, rc_sample *s) {
+    const char *ending = format_of(text_of(t, "gemm_dtype"), &s->format);
+    if (!ending)
+        return false;
+    s->kind = RC_SAMPLE_GEMM;
+    s->family = rc_arena_format(t->arena, "gemm-%s", ending);
+    s->shape[0] = number_of(t, "m");
+    s->shape[1] = number_of(t, "n");
+    s->shape[2] = number_of(t, "k");
+    return true;
+}
+
+static bool read_experts(table *t, rc_sample *s) {
+    const char *ending = format_of(text_of(t, "moe_dtype"), &s->format);
+    if (!ending || strcmp(text_of(t, "distribution"), "balanced") != 0)
+        return false;
+    double ep = number_of(t, "moe_ep_size");
+    s->kind = RC_SAMPLE_EXPERTS;
+    s->family = rc_arena_format(t->arena, "experts-%s", ending);
+    s->shape[0] = number_of(t, "num_tokens");
+    s->shape[1] = number_of(t, "hidden_size");
+    s->shape[2] = number_of(t, "inter_size") / number_of(t, "moe_tp_size");
+    s->shape[3] = number_of(t, "topk");
+    s->shape[4] = number_of(t, "num_experts") / ep;
+    s->shape[5] = ep;
+    return true;
+}
+
+static double kv_bytes_of(const table *t) {
+    return begins(text_of(t, "kv_cache_dtype"), "fp8") ? 1 : 2;
+}
+
+static bool read_mla(table *t, rc_sample *s, const char *operation) {
+    bool decode = strstr(operation, "generation") != NULL;
+    double w = kv_bytes_of(t), isl = number_of(t, "isl"), step = number_of(t, "step");
+    s->kind = decode ? RC_SAMPLE_MLA_DECODE : RC_SAMPLE_MLA_PREFILL;
+    s->family = decode ? (w < 2 ? "mla-decode-fp8" : "mla-decode") : "mla-prefill";
+    if (!decode && w < 2)
+        return false; /* prefill multiplies out in BF16 */
+    s->shape[0] = number_of(t, "batch_size");
+    s->shape[1] = decode ? isl + step : isl;
+    s->shape[2] = decode ? number_of(t, "num_heads") : step;
+    s->shape[3] = decode ? w : number_of(t, "num_heads");
+    return true;
+}
+
+static bool read_attention(table *t, rc_sample *s, const char *operation) {
+    bool decode = strstr(operation, "generation") != NULL;
+    double w = kv_bytes_of(t), isl = number_of(t, "isl"), step = number_of(t, "step"),
+           window = number_of(t, "window_size");
+    if (!begins(text_of(t, "attn_dtype"), "bf") || (!decode && w < 2))
+        return false;
+    const double decoded[RC_SAMPLE_SHAPES] = {number_of(t, "batch_size"),
+                                              isl + step,
+                                              number_of(t, "num_heads"),
+                                              number_of(t, "num_key_value_heads"),
+                                              number_of(t, "head_dim"),
+                                              w,
+                                              window};
+    const double computed[RC_SAMPLE_SHAPES] = {
+        number_of(t, "batch_size"), isl, step,  number_of(t, "num_heads"), number_of(t, "num_key_value_heads"),
+        number_of(t, "head_dim"),   w,   window};
+    s->kind = decode ? RC_SAMPLE_GQA_DECODE : RC_SAMPLE_GQA_PREFILL;
+    s->family = decode ? (w < 2 ? "attention-decode-fp8" : "attention-decode") : "attention-prefill";
+    memcpy(s->shape, decode ? decoded : computed, sizeof s->shape);
+    return true;
+}
+
+/* Kernels of one call: the convolution is part of Kimi's, a kernel of its own beside the gated delta net's. */
+static bool read_linear(table *t, rc_sample *s) {
+    const char *kernel = text_of(t, "kernel_source"), *phase = text_of(t, "phase");
+    bool gdn = strstr(kernel, "gated_delta") || strcmp(text_of(t, "table"), "gdn") == 0,
+         conv = strstr(kernel, "conv1d");
+    bool context = strcmp(phase, "context") == 0, generation = strcmp(phase, "generation") == 0;
+    bool fused = strstr(kernel, "fused_decode") || strstr(kernel, "fused_kda_decode");
+    bool counted = context ? !(gdn && conv) : gdn ? !conv : fused;
+    if ((!context && !generation) || !counted)
+        return false;
+    s->kind = context ? RC_SAMPLE_LINEAR_PREFILL : RC_SAMPLE_LINEAR_DECODE;
+    s->family = context ? (gdn ? "gdn-prefill" : "kda-prefill") : gdn ? "gdn-decode" : "kda-decode";
+    s->shape[0] = number_of(t, "batch_size");
+    s->shape[1] = number_of(t, "num_v_heads");
+    s->shape[2] = number_of(t, "head_k_dim");
+    s->shape[3] = number_of(t, "head_v_dim");
+    s->shape[4] = number_of(t, "seq_len");
+    return true;
+}
+
+static bool read_row(table *t, rc_sample *s) {
+    const char *operation = column_of(t, "op_name") >= 0 ? text_of(t, "op_name") : text_of(t, "table");
+    if (column_of(t, "gemm_dtype") >= 0)
+        return read_gemm(t, s);
+    if (column_of(t, "moe_dtype") >= 0)
+        return read_experts(t, s);
+    if (column_of(t, "mla_dtype") >= 0)
+        return read_mla(t, s, operation);
+    if (column_of(t, "attn_dtype") >= 0)
+        return read_attention(t, s, operation);
+    return read_linear(t, s);
+}
+
+/* ---------- a table */
+
+static bool read_header(table *t) {
+    static const char *const kinds[] = {"gemm_dtype", "moe_dtype", "mla_dtype", "attn_dtype", "num_v_heads"};
+    if (!rc_csv_next(t->csv))
+        return false;
+    t->columns = rc_csv_count(t->csv) < COLUMNS_MAX ? rc_csv_count(t->csv) : COLUMNS_MAX;
+    for (size_t i = 0; i < t->columns; i++)
+        t->names[i] = rc_arena_text(t->arena, rc_csv_cell(t->csv, i));
+    bool known = false;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        known = known || column_of(t, kinds[i]) >= 0;
+    const char *missing = !known                        ? "gemm_dtype, moe_dtype, mla_dtype, attn_dtype or num_v_heads"
+                          : column_of(t, "system") < 0  ? "system"
+                          : column_of(t, "latency") < 0 ? "latency"
+                          : column_of(t, "framework") < 0 && column_of(t, "engine") < 0 ? "framework or engine"
+                                                                                        : NULL;
+    if (missing)
+        rc_problem_add(t->problems, RC_BAD_TRACE, t->file, "", 1, "no such column", missing,
+                       "the table of kernels lacks a column");
+    return !missing;
+}
+
+/* Three times faster than the memory can stream a set that no cache holds: most likely another unit. */
+static bool check_time(table *t, const rc_sample *s) {
+    const double impossible = 3;
+    char found[64];
+    rc_work work = rc_sample_work(s, 1);
+    double cache = isnan(t->accelerator->last_level_cache_bytes) ? 0 : t->accelerator->last_level_cache_bytes;
+    snprintf(found, sizeof found, "%.6g ms for %.4g bytes", s->seconds * 1e3, work.bytes);
+    if (!(s->seconds > 0))
+        rc_problem_add(t->problems, RC_BAD_TRACE, t->file, "latency", s->line, found, "milliseconds above 0",
+                       "a time that is not positive");
+    else if (work.bytes > 2 * cache && s->seconds * impossible * t->accelerator->memory_bytes_per_s < work.bytes)
+        rc_problem_add(t->problems, RC_BAD_TRACE, t->file, "latency", s->line, found, "milliseconds",
+                       "three times faster than the memory allows: is it another unit?");
+    else
+        return true;
+    return false;
+}
+
+static bool same_call(const rc_sample *a, const rc_sample *b) {
+    return a->family == b->family && memcmp(a->shape, b->shape, sizeof a->shape) == 0;
+}
+
+static int compare_calls(const void *a, const void *b) {
+    const rc_sample *x = a, *y = b;
+    int order = strcmp(x->family, y->family);
+    for (int i = RC_SAMPLE_SHAPES - 1; i >= 0 && !order; i--)
+        order = (x->shape[i] > y->shape[i]) - (x->shape[i] < y->shape[i]);
+    return order ? order : (x->line > y->line) - (x->line < y->line);
+}
+
+/* Family names become the same pointer where they are the same text. */
+static void share_names(rc_samples *samples) {
+    for (size_t i = 1; i < samples->count; i++)
+        if (strcmp(samples->list[i].family, samples->list[i - 1].family) == 0)
+            samples->list[i].family = samples->list[i - 1].family;
+}
+
+/* Recurrent layers: the kernels of one call become one sample.  Other rows of one shape are kept side by side. */
+static void settle(rc_samples *samples) {
+    size_t kept = 0;
+    qsort(samples->list, samples->count, sizeof *samples->list, compare_calls);
+    share_names(samples);
+    for (size_t i = 0; i < samples->count; i++) {
+        rc_sample *s = &samples->list[i], *last = kept ? &samples->list[kept - 1] : NULL;
+        bool again = last && same_call(last, s);
+        if (again && s->kind == RC_SAMPLE_LINEAR_PREFILL && strcmp(s->family, "kda-prefill") == 0) {
+            last->seconds += s->seconds;
+            continue;
+        }
+        samples->duplicates += again;
+        samples->list[kept++] = *s;
+    }
+    samples->count = kept;
+}
+
+bool rc_kernel_table_read(const char *file, const rc_accelerator *accelerator, const char *engine, rc_samples *samples,
+                          rc_arena *arena, rc_problems *problems) {
+    table t = {.csv = rc_csv_open(file, problems),
+               .file = file,
+               .problems = problems,
+               .arena = arena,
+               .accelerator = accelerator,
+               .engine = engine};
+    bool good = t.csv && read_header(&t);
+    while (good && rc_csv_next(t.csv)) {
+        rc_sample sample = {.line = rc_csv_line(t.csv)};
+        if (!is_ours(&t) || !read_row(&t, &sample)) {
+            samples->ignored++;
+            good = !t.failed;
+            continue;
+        }
+        sample.seconds = number_of(&t, "latency") / 1e3;
+        good = !t.failed && check_time(&t, &sample);
+        samples->list = rc_grow(samples->list, samples->count, &samples->capacity, sizeof *samples->list);
+        samples->list[samples->count++] = sample;
+    }
+    good = good && !rc_csv_failed(t.csv);
+    rc_csv_close(t.csv);
+    if (good && samples->count)
+        settle(samples);
+    return good;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * kernel_table.h - tables of measured kernels, read into samples that a family can be fitted to.
+ *
+ * A table is a CSV (plain or gzipped) with one measured call a row; its header tells what it measures:
+ *   GEMM             gemm_dtype, m, n, k
+ *   experts          moe_dtype, num_tokens, hidden_size, inter_size, topk, num_experts, moe_tp_size, moe_ep_size,
+ *                    distribution (only "balanced" rows: they say how many experts are touched)
+ *   latent attention op_name or table (..generation.. or ..context..), kv_cache_dtype, num_heads (of the rank),
+ *                    batch_size, isl, step; DeepSeek's widths 512 + 64, 128, 128
+ *   attention        table, batch_size, isl, num_heads, num_key_value_heads, head_dim, kv_cache_dtype, step, window_size
+ *   recurrent        phase, kernel_source, batch_size, seq_len, num_v_heads, head_k_dim, head_v_dim; the kernels of one
+ *                    call are added up
+ * and in all of them system ("b300_sxm"), framework or engine, and latency in milliseconds.
+ */
+#ifndef RC_KERNEL_TABLE_H
+#define RC_KERNEL_TABLE_H
+#include "kernel.h"
+
+typedef enum rc_sample_kind {
+    RC_SAMPLE_GEMM,
+    RC_SAMPLE_EXPERTS,
+    RC_SAMPLE_MLA_DECODE,
+    RC_SAMPLE_MLA_PREFILL,
+    RC_SAMPLE_GQA_DECODE,
+    RC_SAMPLE_GQA_PREFILL,
+    RC_SAMPLE_LINEAR_DECODE,
+    RC_SAMPLE_LINEAR_PREFILL
+} rc_sample_kind;
+
+enum { RC_SAMPLE_SHAPES = 8 };
+
+/* One measured call.  shape[0] is what grows from row to row of one kernel: tokens or sequences. */
+typedef struct rc_sample {
+    const char *family; /* "gemm-bf16": the name in a stack */
+    rc_sample_kind kind;
+    rc_format_id format;
+    double shape[RC_SAMPLE_SHAPES];
+    double seconds;
+    long line;
+} rc_sample;
+
+typedef struct rc_samples {
+    rc_sample *list;
+    size_t count, capacity;
+    size_t duplicates; /* rows with the shape of another and another time */
+    size_t ignored;    /* rows of other systems, engines, kernels or distributions */
+} rc_samples;
+
+/* Adds the rows of a table that were measured on an accelerator under an engine; false and problems where the table is
+ * bad (a column missing, a time that is not positive, or faster than the memory by a factor of three). */
+bool rc_kernel_table_read(const char *file, const rc_accelerator *accelerator, const char *engine, rc_samples *samples,
+                          rc_arena *arena, rc_problems *problems);
+/* Work of a sample where columns or heads are rounded up to a tile. */
+rc_work rc_sample_work(const rc_sample *sample, double tile);
+void rc_samples_free(rc_samples *samples);
+#endif
