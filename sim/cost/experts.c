@@ -46,19 +46,21 @@ static double tiled(double tokens, double smallest) {
     return rc_round_up(tokens, tile);
 }
 
-rc_work rc_experts_work(double width, double inner, double weight_bytes, double distinct, double pairs,
+rc_work rc_experts_work(double width, double inner, double weight_bytes, double tokens, double distinct, double pairs,
                         double token_tile) {
     enum { ACTIVATION_BYTES = 2 };
     double padded_pairs = distinct > 0 ? distinct * tiled(pairs / distinct, token_tile) : 0;
     return (rc_work){.bytes = 3 * distinct * width * inner * weight_bytes +
                               pairs * (2 * width + 3 * inner) * ACTIVATION_BYTES,
-                     .flops = 6 * width * inner * padded_pairs};
+                     .flops = 6 * width * inner * padded_pairs,
+                     .units = tokens};
 }
 
 void rc_experts_add(const rc_experts *e, double tokens, double distinct, rc_step_cost *cost) {
+    double pairs = tokens * e->top_k / e->ranks;
     if (tokens > 0)
         rc_rate_add(&e->rate,
-                    rc_experts_work(e->width, e->padded_inner, e->weight_bytes, distinct / e->ranks,
-                                    tokens * e->top_k / e->ranks, e->rate.token_tile),
+                    rc_experts_work(e->width, e->padded_inner, e->weight_bytes, fmin(tokens, pairs),
+                                    distinct / e->ranks, pairs, e->rate.token_tile),
                     e->count, &cost->lines[RC_FAMILY_EXPERTS]);
 }

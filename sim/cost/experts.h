@@ -20,8 +20,10 @@ typedef struct rc_experts {
     rc_rate rate;
 } rc_experts;
 
-/* Work of one layer on a rank: `inner` columns after padding, tokens of an expert in tiles of `token_tile`. */
-rc_work rc_experts_work(double width, double inner, double weight_bytes, double distinct, double pairs,
+/* Work of one layer on a rank: `inner` columns after padding, tokens of an expert in tiles of `token_tile`.  A unit is
+ * one of the `tokens` that enter the rank: it is quantised, copied to its experts' rows and gathered from them, whatever
+ * share of its `pairs` (tokens x experts) the rank computes. */
+rc_work rc_experts_work(double width, double inner, double weight_bytes, double tokens, double distinct, double pairs,
                         double token_tile);
 bool rc_experts_init(rc_experts *experts, const rc_ffn *ffn, double hidden, rc_format_id format,
                      const rc_scenario *scenario, rc_arena *arena);

@@ -4,7 +4,8 @@
  *   t = launch + unit_time * units + ((bytes / (em BW))^p + (flops / (ec peak))^p)^(1/p)
  *
  * Of the body, memory gets m^p / (m^p + c^p) and compute the rest, so that a breakdown always adds up.  A unit of work
- * (a sequence x KV head in attention) costs compute.
+ * (a sequence x KV head in attention, a token that enters
+ * the experts) costs compute.
  * Known value: m = 3 us, c = 4 us, p = 2 give a body of 5 us, 1.8 us of it memory and 3.2 us compute.
  */
 #ifndef RC_COST_KERNEL_H

@@ -6,7 +6,6 @@
 #include "scenario.h"
 #include "text.h"
 #include "whole_file.h"
-#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,7 +122,7 @@ static void report_family(rc_calibrated_family *into, const rc_kernel_fit *fit) 
 }
 
 static void fit_families(calibrator *c, const char *source, rc_calibrate_result *result) {
-    enum { ROWS_MIN = 30 };
+    enum { ROWS_MIN = 8 };
     const rc_sample *list = c->samples.list;
     for (size_t first = 0, last; first < c->samples.count; first = last) {
         for (last = first + 1; last < c->samples.count && list[last].family == list[first].family;)
@@ -143,7 +142,7 @@ static bool write_stack(calibrator *c, const char *out_file) {
     char *name = rc_arena_text(c->arena, slash ? slash + 1 : out_file);
     if (rc_text_ends(name, ".json"))
         name[strlen(name) - strlen(".json")] = 0;
-    put_text(c->json, "name", name);
+    cJSON_ReplaceItemInObjectCaseSensitive(c->json, "name", cJSON_CreateString(name));
     rc_stack check;
     rc_whole_file whole;
     if (!read_typed(c, &rc_stack_table, c->json, &check, sizeof check) ||
@@ -163,14 +162,17 @@ rc_status rc_calibrate(const char *const *tables, size_t tables_count, const cha
     *result = (rc_calibrate_result){.memory = c.arena};
     bool good = load_stack(&c, stack);
     char *engine = engine_of(&c, stack);
-    for (size_t i = 0; i < tables_count && good; i++)
-        good = rc_kernel_table_read(tables[i], &c.accelerator, engine, &c.samples, c.arena, problems);
+    for (size_t i = 0; i < tables_count && good; i++) {
+        const char *file = rc_catalog_find(RC_CATALOG_MEASURED, tables[i], c.arena);
+        good = rc_kernel_table_read(file ? file : tables[i], &c.accelerator, engine, &c.samples, c.arena, problems);
+    }
     if (good && c.samples.count == 0) {
         rc_problem_add(problems, RC_BAD_TRACE, tables[0], "", 0, "no row", "rows of this accelerator and engine",
                        "nothing was measured for %s on %s", engine, c.accelerator.name);
         good = false;
     }
     if (good) {
+        rc_samples_sort(&c.samples);
         fit_families(&c, source ? source : "tables of measured kernels", result);
         result->rows = (double)c.samples.count;
         result->ignored = (double)c.samples.ignored;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARAMETERS_MAX = 5, ROUNDS = 6, STEPS_MAX = 40, ROWS_MAX = 4000 };
+enum { PARAMETERS_MAX = 5, ROUNDS = 12, STEPS_MAX = 40, ROWS_MAX = 4000 };
 static const double loss_scale = 0.1; /* logarithm: errors above 10 % count less and less */
 
 /* Calls as the solver sees them: memory and compute seconds at the data sheet's rates. */
@@ -72,15 +72,17 @@ static void solve_once(problem *p, double *x, const gsl_vector *weights) {
     gsl_multifit_nlinear_free(space);
 }
 
-/* Re-weighted least squares from one start; returns the robust loss. */
+/* Re-weighted least squares from one start, the loss made narrower round by round; returns the robust loss. */
 static double solve_from(problem *p, double *x) {
     gsl_vector *weights = gsl_vector_alloc(p->count);
+    double scale = loss_scale * 16;
     for (int round = 0; round < ROUNDS; round++) {
         for (size_t i = 0; i < p->count; i++) {
-            double r = (log(predicted_s(p, x, i)) - p->log_time[i]) / loss_scale;
-            gsl_vector_set(weights, i, p->weight[i] / (round ? 1 + r * r : 1));
+            double r = (log(predicted_s(p, x, i)) - p->log_time[i]) / scale;
+            gsl_vector_set(weights, i, p->weight[i] / (1 + r * r));
         }
         solve_once(p, x, weights);
+        scale = fmax(loss_scale, scale / 2);
     }
     gsl_vector_free(weights);
     double loss = robust_loss(p, x);
@@ -109,7 +111,8 @@ static bool is_decode(rc_sample_kind kind) {
 }
 
 static bool has_units(rc_sample_kind kind) {
-    return kind == RC_SAMPLE_MLA_DECODE || kind == RC_SAMPLE_GQA_DECODE || kind == RC_SAMPLE_LINEAR_PREFILL;
+    return kind == RC_SAMPLE_EXPERTS || kind == RC_SAMPLE_MLA_DECODE || kind == RC_SAMPLE_GQA_DECODE ||
+           kind == RC_SAMPLE_LINEAR_PREFILL;
 }
 
 /* A third of the shapes, whatever is measured beside them. */
@@ -200,10 +203,10 @@ static rc_kernel kernel_of(const double *x, const rc_sample *sample, int paramet
 }
 
 rc_kernel_fit rc_kernel_fit_family(const rc_sample *samples, size_t count, const rc_accelerator *accelerator) {
-    static const double no_tiles[] = {1}, column_tiles[] = {1, 64, 128, 256}, head_tiles[] = {1, 16, 64, 128};
+    static const double no_tiles[] = {1}, column_tiles[] = {1, 64, 128, 256, 512}, head_tiles[] = {1, 16, 64, 128};
     bool experts = samples->kind == RC_SAMPLE_EXPERTS, heads = samples->kind == RC_SAMPLE_MLA_DECODE;
     const double *tiles = experts ? column_tiles : heads ? head_tiles : no_tiles;
-    size_t tiles_count = experts || heads ? 4 : 1;
+    size_t tiles_count = experts ? 5 : heads ? 4 : 1;
     double *memory = rc_allocate(5 * count * sizeof *memory), shortest = INFINITY, least = INFINITY;
     problem p = {memory,
                  memory + count,
@@ -222,7 +225,7 @@ rc_kernel_fit rc_kernel_fit_family(const rc_sample *samples, size_t count, const
     for (size_t t = 0; t < tiles_count; t++) {
         double x[PARAMETERS_MAX];
         fill_problem(&p, samples, count, accelerator, tiles[t], false);
-        if (p.count < 2 * PARAMETERS_MAX)
+        if (p.count <= (size_t)p.parameters)
             break;
         double loss = solve(&p, shortest, x);
         if (loss >= least * (1 - 1e-3)) /* a wider tile must be worth it */

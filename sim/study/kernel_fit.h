@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * kernel_fit.h - the numbers of a kernel family, fitted to measured calls.
  *
- * Minimises the robust (Cauchy) loss of log(t_fitted / t_measured) over launch, em, ec, p and, for attention and
- * recurrent prefill, the time of a unit, with GSL's trust-region least squares, re-weighted until it settles; em and ec
+ * Minimises the robust (Cauchy) loss of log(t_fitted / t_measured) over launch, em, ec, p and, for attention,
+ * experts and recurrent prefill, the time of a unit, with GSL's trust-region least squares, re-weighted until it settles; em and ec
  * stay within (0, 1], p within [1, 8].  Tiles (columns of an expert, heads of a latent decode) are tried one by one.
  *
  * A third of the shapes, chosen by a hash of the shape, is held out: the errors reported are of those.  Calls whose
@@ -24,6 +24,6 @@ typedef struct rc_kernel_fit {
     double smallest, largest; /* tokens or sequences seen */
 } rc_kernel_fit;
 
-/* Fits one family to its samples (all of one family, sorted as rc_kernel_table_read leaves them). */
+/* Fits one family to its samples (all of one family, as rc_samples_sort leaves them). */
 rc_kernel_fit rc_kernel_fit_family(const rc_sample *samples, size_t count, const rc_accelerator *accelerator);
 #endif

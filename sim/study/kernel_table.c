@@ -19,7 +19,7 @@ rc_work rc_sample_work(const rc_sample *s, double tile) {
     case RC_SAMPLE_GEMM: return rc_gemm_work(x[1], x[2], s->format, x[0]);
     case RC_SAMPLE_EXPERTS: { /* tokens, width, inner, top-k, experts of the rank, EP */
         double pairs = x[0] * x[3] / x[5], distinct = fmin(x[4], fmax(pairs, 1));
-        return rc_experts_work(x[1], rc_round_up(x[2], tile), rc_bytes_per_value(s->format), distinct, pairs, 1);
+        return rc_experts_work(x[1], rc_round_up(x[2], tile), rc_bytes_per_value(s->format), x[0], distinct, pairs, 1);
     }
     case RC_SAMPLE_MLA_DECODE: /* sequences, context, heads, value bytes */
         return rc_mla_decode_work(rc_round_up(x[2], tile), 512, 64, x[3], x[0], x[0] * x[1]);
@@ -249,7 +249,7 @@ static bool read_header(table *t) {
 }
 
 /* Three times faster than the memory can stream a set that no cache holds: most likely another unit. */
-static bool check_time(table *t, const rc_sample *s) {
+static bool check_time(table *t, const rc_sample *s, bool whole_call) {
     const double impossible = 3;
     char found[64];
     rc_work work = rc_sample_work(s, 1);
@@ -258,7 +258,8 @@ static bool check_time(table *t, const rc_sample *s) {
     if (!(s->seconds > 0))
         rc_problem_add(t->problems, RC_BAD_TRACE, t->file, "latency", s->line, found, "milliseconds above 0",
                        "a time that is not positive");
-    else if (work.bytes > 2 * cache && s->seconds * impossible * t->accelerator->memory_bytes_per_s < work.bytes)
+    else if (whole_call && work.bytes > 2 * cache &&
+             s->seconds * impossible * t->accelerator->memory_bytes_per_s < work.bytes)
         rc_problem_add(t->problems, RC_BAD_TRACE, t->file, "latency", s->line, found, "milliseconds",
                        "three times faster than the memory allows: is it another unit?");
     else
@@ -285,22 +286,30 @@ static void share_names(rc_samples *samples) {
             samples->list[i].family = samples->list[i - 1].family;
 }
 
-/* Recurrent layers: the kernels of one call become one sample.  Other rows of one shape are kept side by side. */
-static void settle(rc_samples *samples) {
-    size_t kept = 0;
-    qsort(samples->list, samples->count, sizeof *samples->list, compare_calls);
+/* The kernels of one recurrent call, rows of one shape in one table, become one sample; the first `from` samples are of
+ * other tables. */
+static void add_up_calls(rc_samples *samples, size_t from) {
+    size_t kept = from;
+    qsort(samples->list + from, samples->count - from, sizeof *samples->list, compare_calls);
     share_names(samples);
-    for (size_t i = 0; i < samples->count; i++) {
-        rc_sample *s = &samples->list[i], *last = kept ? &samples->list[kept - 1] : NULL;
-        bool again = last && same_call(last, s);
-        if (again && s->kind == RC_SAMPLE_LINEAR_PREFILL && strcmp(s->family, "kda-prefill") == 0) {
+    for (size_t i = from; i < samples->count; i++) {
+        const rc_sample *s = &samples->list[i];
+        rc_sample *last = kept > from ? &samples->list[kept - 1] : NULL;
+        if (last && same_call(last, s) && strcmp(s->family, "kda-prefill") == 0)
             last->seconds += s->seconds;
-            continue;
-        }
-        samples->duplicates += again;
-        samples->list[kept++] = *s;
+        else
+            samples->list[kept++] = *s;
     }
     samples->count = kept;
+}
+
+void rc_samples_sort(rc_samples *samples) {
+    qsort(samples->list, samples->count, sizeof *samples->list, compare_calls);
+    share_names(samples);
+    samples->duplicates = 0;
+    for (size_t i = 1; i < samples->count; i++)
+        samples->duplicates += same_call(&samples->list[i - 1], &samples->list[i]) &&
+                               samples->list[i - 1].seconds != samples->list[i].seconds;
 }
 
 bool rc_kernel_table_read(const char *file, const rc_accelerator *accelerator, const char *engine, rc_samples *samples,
@@ -311,6 +320,7 @@ bool rc_kernel_table_read(const char *file, const rc_accelerator *accelerator, c
                .arena = arena,
                .accelerator = accelerator,
                .engine = engine};
+    size_t from = samples->count;
     bool good = t.csv && read_header(&t);
     while (good && rc_csv_next(t.csv)) {
         rc_sample sample = {.line = rc_csv_line(t.csv)};
@@ -320,13 +330,15 @@ bool rc_kernel_table_read(const char *file, const rc_accelerator *accelerator, c
             continue;
         }
         sample.seconds = number_of(&t, "latency") / 1e3;
-        good = !t.failed && check_time(&t, &sample);
+        good = !t.failed && check_time(&t, &sample, false);
         samples->list = rc_grow(samples->list, samples->count, &samples->capacity, sizeof *samples->list);
         samples->list[samples->count++] = sample;
     }
     good = good && !rc_csv_failed(t.csv);
     rc_csv_close(t.csv);
-    if (good && samples->count)
-        settle(samples);
+    if (good && samples->count > from)
+        add_up_calls(samples, from);
+    for (size_t i = from; i < samples->count && good; i++)
+        good = check_time(&t, &samples->list[i], true);
     return good;
 }

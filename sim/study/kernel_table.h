@@ -42,7 +42,7 @@ typedef struct rc_sample {
 typedef struct rc_samples {
     rc_sample *list;
     size_t count, capacity;
-    size_t duplicates; /* rows with the shape of another and another time */
+    size_t duplicates; /* rows with the shape of another and another time: kept both (set by rc_samples_sort) */
     size_t ignored;    /* rows of other systems, engines, kernels or distributions */
 } rc_samples;
 
@@ -50,6 +50,8 @@ typedef struct rc_samples {
  * bad (a column missing, a time that is not positive, or faster than the memory by a factor of three). */
 bool rc_kernel_table_read(const char *file, const rc_accelerator *accelerator, const char *engine, rc_samples *samples,
                           rc_arena *arena, rc_problems *problems);
+/* By family, then shape, so that a family lies together and what grows (shape[0]) rises within it. */
+void rc_samples_sort(rc_samples *samples);
 /* Work of a sample where columns or heads are rounded up to a tile. */
 rc_work rc_sample_work(const rc_sample *sample, double tile);
 void rc_samples_free(rc_samples *samples);

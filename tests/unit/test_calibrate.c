@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * Calibration: made-up kernels give back the numbers they were made from; tables that cannot be right are refused, and
+ * nothing is written then. */
+#include "asking.h"
+#include "kernel_table.h"
+#include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char gemm_header[] = "system,framework,version,gemm_dtype,m,n,k,latency\n";
+static const char experts_header[] =
+    "system,framework,moe_dtype,num_tokens,hidden_size,inter_size,topk,num_experts,moe_tp_size,moe_ep_size,"
+    "distribution,latency\n";
+
+static void write_table(char *path, const char *header, const char *rows) {
+    strcpy(path, "/tmp/rackcast-kernels-XXXXXX.csv");
+    ck_assert_int_ge(mkstemps(path, 4), 0);
+    FILE *out = fopen(path, "w");
+    ck_assert_ptr_nonnull(out);
+    fprintf(out, "%s%s", header, rows);
+    fclose(out);
+}
+
+static rc_calibrate_result calibrate_file(const char *file, const char *out_file, rc_problems *problems) {
+    rc_calibrate_result result;
+    rc_calibrate(&file, 1, "sglang-b300", out_file, NULL, &result, problems);
+    return result;
+}
+
+static const rc_calibrated_family *family_of(const rc_calibrate_result *r, const char *name) {
+    for (size_t i = 0; i < r->families_count; i++)
+        if (strcmp(r->families[i].family, name) == 0)
+            return &r->families[i];
+    ck_abort_msg("no family %s", name);
+    return NULL;
+}
+
+static char *text_of_file(const char *path) {
+    enum { LONGEST = 1 << 16 };
+    char *text = malloc(LONGEST);
+    FILE *in = fopen(path, "r");
+    ck_assert_ptr_nonnull(in);
+    text[fread(text, 1, LONGEST - 1, in)] = 0;
+    fclose(in);
+    return text;
+}
+
+START_TEST(made_up_kernels_give_back_their_numbers) {
+    rc_problems *problems = rc_problems_new();
+    rc_calibrate_result r = calibrate_file("made-up-kernels", NULL, problems);
+    ck_assert_uint_eq(rc_problems_count(problems), 0);
+    const rc_calibrated_family *gemm = family_of(&r, "gemm-bf16");
+    ck_assert_double_eq_tol(gemm->launch_s, 6.2e-6, 0.4e-6);
+    ck_assert_double_eq_tol(gemm->memory_efficiency, 0.83, 0.03);
+    ck_assert_double_eq_tol(gemm->compute_efficiency, 0.71, 0.03);
+    ck_assert_double_lt(gemm->median_error, 0.03);
+    ck_assert(gemm->explained);
+    ck_assert_double_eq(gemm->fitted + gemm->held_out, r.rows);
+    ck_assert_double_gt(gemm->held_out, 0.2 * r.rows);
+    rc_calibrate_result_free(&r);
+    rc_problems_free(problems);
+}
+END_TEST
+
+/* Time of an expert kernel with known numbers; width 3584, 16 of 896 experts, MXFP4 weights, FP8 arithmetic. */
+static double made_up_experts_s(double tokens, double inner, double tile) {
+    const double launch = 25e-6, memory = 0.8, compute = 0.5, token = 20e-9;
+    const double bandwidth = 7.75e12, peak = 4.5e15; /* data sheet of B300 */
+    rc_sample s = {.kind = RC_SAMPLE_EXPERTS, .format = RC_MXFP4, .shape = {tokens, 3584, inner, 16, 896, 1}};
+    rc_work work = rc_sample_work(&s, tile);
+    double m = work.bytes / memory / bandwidth, c = work.flops / compute / peak;
+    return launch + sqrt(m * m + c * c) + token * tokens;
+}
+
+START_TEST(tiles_of_columns_are_found) {
+    char path[64], rows[1 << 14];
+    size_t used = 0;
+    for (double tokens = 1; tokens <= 16384; tokens *= 2)
+        for (double tp = 1; tp <= 32; tp *= 2)
+            used += (size_t)snprintf(rows + used, sizeof rows - used,
+                                     "b300_sxm,SGLang,w4a8_mxfp4_mxfp8,%.0f,3584,3072,16,896,%.0f,1,balanced,%.9g\n",
+                                     tokens, tp, 1e3 * made_up_experts_s(tokens, 3072 / tp, 256));
+    write_table(path, experts_header, rows);
+    rc_problems *problems = rc_problems_new();
+    rc_calibrate_result r = calibrate_file(path, NULL, problems);
+    ck_assert_uint_eq(rc_problems_count(problems), 0);
+    const rc_calibrated_family *experts = family_of(&r, "experts-mxfp4");
+    ck_assert_double_eq(experts->tile, 256);
+    ck_assert_double_eq_tol(experts->unit_time_s, 20e-9, 1e-9);
+    ck_assert_double_eq_tol(experts->memory_efficiency, 0.8, 0.01);
+    ck_assert_double_eq_tol(experts->compute_efficiency, 0.5, 0.02);
+    ck_assert_double_lt(experts->p90_error, 0.01);
+    unlink(path);
+    rc_calibrate_result_free(&r);
+    rc_problems_free(problems);
+}
+END_TEST
+
+START_TEST(a_stack_is_the_same_twice_and_says_what_was_fitted) {
+    char path[] = "/tmp/rackcast-fitted-XXXXXX.json";
+    char *written[2];
+    close(mkstemps(path, 5));
+    for (int i = 0; i < 2; i++) {
+        rc_problems *problems = rc_problems_new();
+        rc_calibrate_result r = calibrate_file("made-up-kernels", path, problems);
+        ck_assert_uint_eq(rc_problems_count(problems), 0);
+        written[i] = text_of_file(path);
+        rc_calibrate_result_free(&r);
+        rc_problems_free(problems);
+    }
+    ck_assert(strcmp(written[0], written[1]) == 0);
+    cJSON *stack = cJSON_Parse(written[0]);
+    const cJSON *kernel = rc_json_get(rc_json_get(stack, "kernels"), "gemm-bf16");
+    ck_assert_str_eq(rc_json_get(kernel, "provenance")->valuestring, "fitted");
+    ck_assert_double_eq(rc_json_get(kernel, "samples")->valuedouble, 90);
+    ck_assert_double_lt(rc_json_get(kernel, "median_error")->valuedouble, 0.03);
+    ck_assert_str_eq(rc_json_get(kernel, "shapes")->valuestring, "1 to 16384 tokens or sequences");
+    kernel = rc_json_get(rc_json_get(stack, "kernels"), "mla-decode");
+    ck_assert_str_ne(rc_json_get(kernel, "provenance")->valuestring, "measured"); /* no rows: as it was */
+    cJSON_Delete(stack);
+    free(written[0]);
+    free(written[1]);
+    unlink(path);
+}
+END_TEST
+
+START_TEST(rows_of_one_shape_are_both_kept) {
+    char path[64], rows[2048] = "";
+    for (int m = 1; m <= 16; m++)
+        snprintf(rows + strlen(rows), sizeof rows - strlen(rows), "b300_sxm,SGLang,1,bfloat16,%d,7168,7168,%g\n", m,
+                 0.02 + 0.0001 * m);
+    strcat(rows, "b300_sxm,SGLang,1,bfloat16,4,7168,7168,0.025\n"  /* another time */
+                 "b300_sxm,SGLang,1,bfloat16,5,7168,7168,0.0205\n" /* the same row again */
+                 "b200_sxm,SGLang,1,bfloat16,5,7168,7168,0.03\nb300_sxm,vLLM,1,bfloat16,5,7168,7168,0.03\n");
+    write_table(path, gemm_header, rows);
+    rc_problems *problems = rc_problems_new();
+    rc_calibrate_result r = calibrate_file(path, NULL, problems);
+    ck_assert_uint_eq(rc_problems_count(problems), 0);
+    ck_assert_double_eq(r.rows, 18);
+    ck_assert_double_eq(r.duplicates, 1);
+    ck_assert_double_eq(r.ignored, 2);
+    unlink(path);
+    rc_calibrate_result_free(&r);
+    rc_problems_free(problems);
+}
+END_TEST
+
+START_TEST(tables_that_cannot_be_right_are_refused) {
+    static const struct {
+        const char *header, *rows, *words;
+    } bad[] = {
+        {"system,framework,gemm_dtype,m,n,k\n", "b300_sxm,SGLang,bfloat16,1,7168,7168\n", "latency"},
+        {"framework,gemm_dtype,m,n,k,latency\n", "SGLang,bfloat16,1,7168,7168,0.02\n", "system"},
+        {"system,framework,m,n,k,latency\n", "b300_sxm,SGLang,1,7168,7168,0.02\n", "gemm_dtype"},
+        {gemm_header, "b300_sxm,SGLang,1,bfloat16,1,7168,7168,-0.02\n", "not positive"},
+        {gemm_header, "b300_sxm,SGLang,1,bfloat16,1,7168,7168,0\n", "not positive"},
+        {gemm_header, "b300_sxm,SGLang,1,bfloat16,1,7168,7168,soon\n", "a number"},
+        {gemm_header, "b300_sxm,SGLang,1,bfloat16,1,7168,,0.02\n", "an empty cell"},
+        {gemm_header, "b300_sxm,SGLang,1,bfloat16,16384,65536,7168,0.0021\n", "another unit"},
+        {gemm_header, "h200_sxm,SGLang,1,bfloat16,1,7168,7168,0.02\n", "nothing was measured"},
+        {gemm_header, "", "nothing was measured"},
+    };
+    char path[64], target[] = "/tmp/rackcast-kept-XXXXXX.json";
+    close(mkstemps(target, 5));
+    FILE *out = fopen(target, "w");
+    fputs("kept", out);
+    fclose(out);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        rc_problems *problems = rc_problems_new();
+        write_table(path, bad[i].header, bad[i].rows);
+        rc_calibrate_result r = calibrate_file(path, target, problems);
+        char *kept = text_of_file(target);
+        ck_assert_uint_ge(rc_problems_count(problems), 1);
+        const rc_problem *said = rc_problems_at(problems, 0);
+        ck_assert_msg(strstr(said->message, bad[i].words) || strstr(said->expected, bad[i].words) ||
+                          strstr(said->found, bad[i].words),
+                      "case %zu says %s; %s instead of %s", i, said->message, said->found, said->expected);
+        ck_assert_str_eq(kept, "kept");
+        free(kept);
+        unlink(path);
+        rc_calibrate_result_free(&r);
+        rc_problems_free(problems);
+    }
+    unlink(target);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("calibrate");
+    add_tests(suite, "calibrate",
+              (const TTest *const[]){made_up_kernels_give_back_their_numbers, tiles_of_columns_are_found,
+                                     a_stack_is_the_same_twice_and_says_what_was_fitted,
+                                     rows_of_one_shape_are_both_kept, tables_that_cannot_be_right_are_refused, NULL});
+    return run_suite(suite);
+}
