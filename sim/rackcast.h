@@ -394,7 +394,7 @@ enum { RC_FAMILIES_MAX = 32 };
 typedef struct rc_calibrated_family {
     const char *family;
     double fitted, held_out; /* rows */
-    double launch_s, memory_efficiency, compute_efficiency, sharpness, unit_time_s;
+    double launch_s, memory_efficiency, compute_efficiency, sharpness, unit_time_s, group_time_s;
     double tile;                    /* columns or heads are rounded up to it; 1: none */
     double median_error, p90_error; /* on the rows held out, as shares */
     double falls;                   /* share of neighbouring rows where the time falls though the work grows */

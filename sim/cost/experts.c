@@ -53,7 +53,8 @@ rc_work rc_experts_work(double width, double inner, double weight_bytes, double 
     return (rc_work){.bytes = 3 * distinct * width * inner * weight_bytes +
                               pairs * (2 * width + 3 * inner) * ACTIVATION_BYTES,
                      .flops = 6 * width * inner * padded_pairs,
-                     .units = tokens};
+                     .units = tokens,
+                     .groups = distinct};
 }
 
 void rc_experts_add(const rc_experts *e, double tokens, double distinct, rc_step_cost *cost) {

@@ -22,7 +22,7 @@ typedef struct rc_experts {
 
 /* Work of one layer on a rank: `inner` columns after padding, tokens of an expert in tiles of `token_tile`.  A unit is
  * one of the `tokens` that enter the rank: it is quantised, copied to its experts' rows and gathered from them, whatever
- * share of its `pairs` (tokens x experts) the rank computes. */
+ * share of its `pairs` (tokens x experts) the rank computes.  A group is a touched expert. */
 rc_work rc_experts_work(double width, double inner, double weight_bytes, double tokens, double distinct, double pairs,
                         double token_tile);
 bool rc_experts_init(rc_experts *experts, const rc_ffn *ffn, double hidden, rc_format_id format,

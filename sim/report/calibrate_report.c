@@ -14,6 +14,7 @@ static void family_json(cJSON *list, const rc_calibrated_family *f) {
     rc_json_add_number(entry, "compute_efficiency", f->compute_efficiency);
     rc_json_add_number(entry, "sharpness", f->sharpness);
     rc_json_add_number(entry, "unit_time_s", f->unit_time_s);
+    rc_json_add_number(entry, "group_time_s", f->group_time_s);
     rc_json_add_number(entry, "tile", f->tile);
     rc_json_add_number(entry, "median_error", f->median_error);
     rc_json_add_number(entry, "p90_error", f->p90_error);
@@ -23,11 +24,12 @@ static void family_json(cJSON *list, const rc_calibrated_family *f) {
 }
 
 static void print_families(FILE *out, const rc_calibrate_result *r, rc_format format) {
-    const char *const header[] = {"family", "rows", "launch", "memory", "compute", "p",
-                                  "a unit", "tile", "median", "p90",    "falls"};
-    rc_text_table *t = rc_text_table_new(11);
+    enum { COLUMNS = 12 };
+    const char *const header[] = {"family", "rows",    "launch", "memory", "compute", "p",
+                                  "a unit", "a group", "tile",   "median", "p90",     "falls"};
+    rc_text_table *t = rc_text_table_new(COLUMNS);
     char a[40];
-    for (size_t i = 0; i < 11; i++)
+    for (size_t i = 0; i < COLUMNS; i++)
         rc_text_table_cell(t, i, "%s", header[i]);
     for (size_t i = 0; i < r->families_count; i++) {
         const rc_calibrated_family *f = &r->families[i];
@@ -40,10 +42,12 @@ static void print_families(FILE *out, const rc_calibrate_result *r, rc_format fo
         rc_text_table_cell(t, 5, "%.2f", f->sharpness);
         rc_text_table_cell(t, 6, "%s",
                            f->unit_time_s > 0 ? rc_quantity_text(a, sizeof a, f->unit_time_s, RC_SECONDS) : "-");
-        rc_text_table_cell(t, 7, "%.0f", f->tile);
-        rc_text_table_cell(t, 8, "%.1f %%", 100 * f->median_error);
-        rc_text_table_cell(t, 9, "%.1f %%", 100 * f->p90_error);
-        rc_text_table_cell(t, 10, "%.1f %%", 100 * f->falls);
+        rc_text_table_cell(t, 7, "%s",
+                           f->group_time_s > 0 ? rc_quantity_text(a, sizeof a, f->group_time_s, RC_SECONDS) : "-");
+        rc_text_table_cell(t, 8, "%.0f", f->tile);
+        rc_text_table_cell(t, 9, "%.1f %%", 100 * f->median_error);
+        rc_text_table_cell(t, 10, "%.1f %%", 100 * f->p90_error);
+        rc_text_table_cell(t, 11, "%.1f %%", 100 * f->falls);
     }
     rc_text_table_print(t, out, format);
 }

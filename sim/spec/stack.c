@@ -22,7 +22,7 @@ static const char *const level_names[] = {"inner", "outer", NULL};
 
 RC_LOCAL_TABLE(
     kernel_table, rc_kernel, "kernel",
-    "One kernel family: t = launch + unit_time units + p-norm of memory and compute.",
+    "One kernel family: t = launch + unit_time units + group_time groups + p-norm of memory and compute.",
     {"launch", RC_FIELD_QUANTITY, offsetof(rc_kernel, launch_s), "launch and ramp of the kernel", .required = true,
      .unit = RC_SECONDS},
     {"memory_efficiency", RC_FIELD_NUMBER, offsetof(rc_kernel, memory_efficiency),
@@ -33,6 +33,8 @@ RC_LOCAL_TABLE(
      .high = 20},
     {"peak", RC_FIELD_CHOICE, offsetof(rc_kernel, peak), "which peak", .choices = rc_peak_names},
     {"unit_time", RC_FIELD_QUANTITY, offsetof(rc_kernel, unit_time_s), "cost of a unit of work", .unit = RC_SECONDS},
+    {"group_time", RC_FIELD_QUANTITY, offsetof(rc_kernel, group_time_s), "cost of an expert with a token",
+     .unit = RC_SECONDS},
     {"column_tile", RC_FIELD_COUNT, offsetof(rc_kernel, column_tile), "columns are rounded up to it", .absent = 1,
      .low = 1, .high = 65536},
     {"token_tile", RC_FIELD_COUNT, offsetof(rc_kernel, token_tile), "smallest tokens per expert", .absent = 1, .low = 1,

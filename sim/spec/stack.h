@@ -2,7 +2,7 @@
  * stack.h - what a serving engine of a given version makes of an accelerator: which kernels it has, how fast they really
  * are, what a step costs beside them, what memory it takes, and what its settings are unless a scenario says otherwise.
  *
- * A kernel family's time is  t = launch + unit_time * units + ((bytes / (em BW))^p + (flops / (ec peak))^p)^(1/p)
+ * A kernel family's time is  t = launch + unit_time * units + group_time * groups + ((bytes / (em BW))^p + (flops / (ec peak))^p)^(1/p)
  * with em and ec the shares of the data sheet it reaches and p how sharply memory and compute give way to each other.
  */
 #ifndef RC_STACK_H
@@ -20,7 +20,8 @@ typedef struct rc_kernel {
     double compute_efficiency; /* ec, 0 to 1 */
     double sharpness;          /* p */
     int peak;                  /* rc_peak: which peak ec is a share of */
-    double unit_time_s;        /* per unit of work: sequence x KV head in attention */
+    double unit_time_s;        /* per unit of work: sequence x KV head in attention, token that enters the experts */
+    double group_time_s;       /* per group of a grouped GEMM: expert with a token */
     double column_tile;        /* columns are rounded up to a multiple of it */
     double token_tile;         /* smallest number of tokens an expert runs; then doubling to 128, then multiples */
     double head_tile;          /* query heads are rounded up to a multiple of it */

@@ -90,6 +90,8 @@ static void write_kernel(calibrator *c, const rc_kernel_fit *fit, const char *so
     put_text(entry, "peak", rc_peak_names[fit->kernel.peak]);
     if (fit->kernel.unit_time_s > 0)
         put_quantity(entry, "unit_time", fit->kernel.unit_time_s);
+    if (fit->kernel.group_time_s > 0)
+        put_quantity(entry, "group_time", fit->kernel.group_time_s);
     if (fit->kernel.column_tile > 1)
         put_number(entry, "column_tile", fit->kernel.column_tile);
     if (fit->kernel.head_tile > 1)
@@ -114,6 +116,7 @@ static void report_family(rc_calibrated_family *into, const rc_kernel_fit *fit) 
                                    .compute_efficiency = fit->kernel.compute_efficiency,
                                    .sharpness = fit->kernel.sharpness,
                                    .unit_time_s = fit->kernel.unit_time_s,
+                                   .group_time_s = fit->kernel.group_time_s,
                                    .tile = fmax(fit->kernel.column_tile, fit->kernel.head_tile),
                                    .median_error = fit->median_error,
                                    .p90_error = fit->p90_error,

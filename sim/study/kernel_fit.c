@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARAMETERS_MAX = 5, ROUNDS = 12, STEPS_MAX = 40, ROWS_MAX = 4000 };
+enum { PARAMETERS_MAX = 6, ROUNDS = 12, STEPS_MAX = 40, ROWS_MAX = 4000 };
 static const double loss_scale = 0.1; /* logarithm: errors above 10 % count less and less */
 
 /* Calls as the solver sees them: memory and compute seconds at the data sheet's rates. */
 typedef struct problem {
-    double *memory_s, *compute_s, *units, *log_time, *weight;
+    double *memory_s, *compute_s, *units, *groups, *log_time, *weight;
     size_t count;
-    int parameters; /* 4, or 5 with the time of a unit */
+    int parameters; /* 4, 5 with the time of a unit, 6 with the time of a group */
 } problem;
 
 /* ---------- the model, in unbounded parameters */
@@ -35,7 +35,8 @@ static double predicted_s(const problem *p, const double *x, size_t i) {
     double memory = p->memory_s[i] / between(x[1], 0.001, 1), compute = p->compute_s[i] / between(x[2], 0.001, 1);
     double sharpness = between(x[3], 1, 8), larger = fmax(memory, compute), smaller = fmin(memory, compute);
     double body = larger > 0 ? larger * pow(1 + pow(smaller / larger, sharpness), 1 / sharpness) : 0;
-    return exp(x[0]) + body + (p->parameters > 4 ? exp(x[4]) * p->units[i] : 0);
+    return exp(x[0]) + body + (p->parameters > 4 ? exp(x[4]) * p->units[i] : 0) +
+           (p->parameters > 5 ? exp(x[5]) * p->groups[i] : 0);
 }
 
 static int residuals(const gsl_vector *x, void *data, gsl_vector *f) {
@@ -93,8 +94,12 @@ static double solve(problem *p, double shortest_s, double *best) {
     static const double starts[][3] = {{0.8, 0.6, 2.5}, {0.5, 0.2, 1.3}, {0.9, 0.05, 1.8}}; /* em, ec, p */
     double least = INFINITY;
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-        double x[PARAMETERS_MAX] = {log(0.9 * shortest_s), unbounded(starts[i][0], 0.001, 1),
-                                    unbounded(starts[i][1], 0.001, 1), unbounded(starts[i][2], 1, 8), log(1e-8)};
+        double x[PARAMETERS_MAX] = {log(0.9 * shortest_s),
+                                    unbounded(starts[i][0], 0.001, 1),
+                                    unbounded(starts[i][1], 0.001, 1),
+                                    unbounded(starts[i][2], 1, 8),
+                                    log(1e-8),
+                                    log(1e-8)};
         double loss = solve_from(p, x);
         if (loss < least) {
             least = loss;
@@ -111,8 +116,7 @@ static bool is_decode(rc_sample_kind kind) {
 }
 
 static bool has_units(rc_sample_kind kind) {
-    return kind == RC_SAMPLE_EXPERTS || kind == RC_SAMPLE_MLA_DECODE || kind == RC_SAMPLE_GQA_DECODE ||
-           kind == RC_SAMPLE_LINEAR_PREFILL;
+    return kind == RC_SAMPLE_MLA_DECODE || kind == RC_SAMPLE_GQA_DECODE || kind == RC_SAMPLE_LINEAR_PREFILL;
 }
 
 /* A third of the shapes, whatever is measured beside them. */
@@ -147,6 +151,7 @@ static void fill_problem(problem *p, const rc_sample *samples, size_t count, con
         p->memory_s[p->count] = work.bytes / a->memory_bytes_per_s;
         p->compute_s[p->count] = work.flops / rc_peak_flops(a, peak_of(&samples[i]));
         p->units[p->count] = work.units;
+        p->groups[p->count] = work.groups;
         p->log_time[p->count] = log(samples[i].seconds);
         p->weight[p->count] =
             cache_weight(&samples[i], work.bytes, isnan(a->last_level_cache_bytes) ? 0 : a->last_level_cache_bytes);
@@ -182,7 +187,10 @@ static double share_of_falls(const rc_sample *samples, size_t count) {
 /* ---------- whole */
 
 static double rounded(double value) {
+    const double nothing = 1e-12; /* seconds: a term that the rows have no use for */
     char text[40];
+    if (value < nothing)
+        return 0;
     snprintf(text, sizeof text, "%.4g", value);
     return strtod(text, NULL);
 }
@@ -196,6 +204,7 @@ static rc_kernel kernel_of(const double *x, const rc_sample *sample, int paramet
                        .sharpness = rounded(between(x[3], 1, 8)),
                        .peak = peak_of(sample),
                        .unit_time_s = parameters > 4 ? rounded(exp(x[4])) : 0,
+                       .group_time_s = parameters > 5 ? rounded(exp(x[5])) : 0,
                        .column_tile = experts ? tile : 1,
                        .head_tile = experts ? 1 : tile,
                        .token_tile = 1,
@@ -207,14 +216,16 @@ rc_kernel_fit rc_kernel_fit_family(const rc_sample *samples, size_t count, const
     bool experts = samples->kind == RC_SAMPLE_EXPERTS, heads = samples->kind == RC_SAMPLE_MLA_DECODE;
     const double *tiles = experts ? column_tiles : heads ? head_tiles : no_tiles;
     size_t tiles_count = experts ? 5 : heads ? 4 : 1;
-    double *memory = rc_allocate(5 * count * sizeof *memory), shortest = INFINITY, least = INFINITY;
-    problem p = {memory,
-                 memory + count,
-                 memory + 2 * count,
-                 memory + 3 * count,
-                 memory + 4 * count,
-                 0,
-                 has_units(samples->kind) ? 5 : 4};
+    double *memory = rc_allocate(6 * count * sizeof *memory), shortest = INFINITY, least = INFINITY;
+    problem p = {.memory_s = memory,
+                 .compute_s = memory + count,
+                 .units = memory + 2 * count,
+                 .groups = memory + 3 * count,
+                 .log_time = memory + 4 * count,
+                 .weight = memory + 5 * count,
+                 .parameters = experts                    ? 6
+                               : has_units(samples->kind) ? 5
+                                                          : 4};
     rc_kernel_fit fit = {.family = samples->family, .falls = share_of_falls(samples, count), .smallest = INFINITY};
     for (size_t i = 0; i < count; i++) {
         shortest = fmin(shortest, samples[i].seconds);

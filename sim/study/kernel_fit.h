@@ -2,7 +2,7 @@
  * kernel_fit.h - the numbers of a kernel family, fitted to measured calls.
  *
  * Minimises the robust (Cauchy) loss of log(t_fitted / t_measured) over launch, em, ec, p and, for attention,
- * experts and recurrent prefill, the time of a unit, with GSL's trust-region least squares, re-weighted until it settles; em and ec
+ * experts and recurrent prefill, the time of a unit and of a group, with GSL's trust-region least squares, re-weighted until it settles; em and ec
  * stay within (0, 1], p within [1, 8].  Tiles (columns of an expert, heads of a latent decode) are tried one by one.
  *
  * A third of the shapes, chosen by a hash of the shape, is held out: the errors reported are of those.  Calls whose

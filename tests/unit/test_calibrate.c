@@ -64,12 +64,12 @@ END_TEST
 
 /* Time of an expert kernel with known numbers; width 3584, 16 of 896 experts, MXFP4 weights, FP8 arithmetic. */
 static double made_up_experts_s(double tokens, double inner, double tile) {
-    const double launch = 25e-6, memory = 0.8, compute = 0.5, token = 20e-9;
+    const double launch = 25e-6, memory = 0.8, compute = 0.5, token = 20e-9, group = 100e-9;
     const double bandwidth = 7.75e12, peak = 4.5e15; /* data sheet of B300 */
     rc_sample s = {.kind = RC_SAMPLE_EXPERTS, .format = RC_MXFP4, .shape = {tokens, 3584, inner, 16, 896, 1}};
     rc_work work = rc_sample_work(&s, tile);
     double m = work.bytes / memory / bandwidth, c = work.flops / compute / peak;
-    return launch + sqrt(m * m + c * c) + token * tokens;
+    return launch + sqrt(m * m + c * c) + token * tokens + group * work.groups;
 }
 
 START_TEST(tiles_of_columns_are_found) {
@@ -87,6 +87,7 @@ START_TEST(tiles_of_columns_are_found) {
     const rc_calibrated_family *experts = family_of(&r, "experts-mxfp4");
     ck_assert_double_eq(experts->tile, 256);
     ck_assert_double_eq_tol(experts->unit_time_s, 20e-9, 1e-9);
+    ck_assert_double_eq_tol(experts->group_time_s, 100e-9, 5e-9);
     ck_assert_double_eq_tol(experts->memory_efficiency, 0.8, 0.01);
     ck_assert_double_eq_tol(experts->compute_efficiency, 0.5, 0.02);
     ck_assert_double_lt(experts->p90_error, 0.01);

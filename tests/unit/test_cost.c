@@ -12,7 +12,8 @@
 #include "stretch.h"
 
 START_TEST(a_kernel_adds_up) {
-    rc_rate rate = {.launch_s = 1e-6, .s_per_byte = 1e-6, .s_per_flop = 1e-6, .sharpness = 2, .unit_s = 2e-6};
+    rc_rate rate = {
+        .launch_s = 1e-6, .s_per_byte = 1e-6, .s_per_flop = 1e-6, .sharpness = 2, .unit_s = 2e-6, .group_s = 1e-7};
     rc_cost_line line = {0};
     rc_rate_add(&rate, (rc_work){.bytes = 3, .flops = 4}, 2, &line);
     close_to(line.seconds[RC_HBM], 2 * 1.8e-6, 1e-12);
@@ -20,8 +21,8 @@ START_TEST(a_kernel_adds_up) {
     close_to(line.seconds[RC_LAUNCH], 2e-6, 1e-12);
     close_to(rc_line_seconds(&line), 12e-6, 1e-12);
     line = (rc_cost_line){0};
-    rc_rate_add(&rate, (rc_work){.bytes = 0, .flops = 0, .units = 3}, 1, &line);
-    close_to(rc_line_seconds(&line), 7e-6, 1e-12);
+    rc_rate_add(&rate, (rc_work){.bytes = 0, .flops = 0, .units = 3, .groups = 10}, 1, &line);
+    close_to(rc_line_seconds(&line), 8e-6, 1e-12);
 }
 END_TEST
 

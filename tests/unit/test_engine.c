@@ -125,6 +125,7 @@ int main(void) {
     Suite *suite = suite_create("engine");
     add_tests(suite, "event queue",
               (const TTest *const[]){time_is_whole_picoseconds, events_come_by_time_then_priority_then_order,
-                                     a_handle_names_one_event_for_ever, it_agrees_with_a_plain_list, the_loop_allocates_nothing, NULL});
+                                     a_handle_names_one_event_for_ever, it_agrees_with_a_plain_list,
+                                     the_loop_allocates_nothing, NULL});
     return run_suite(suite);
 }
