@@ -3,6 +3,7 @@
  * that it starts from. */
 #include "catalog.h"
 #include "kernel_fit.h"
+#include "kernel_table.h"
 #include "scenario.h"
 #include "text.h"
 #include "whole_file.h"

@@ -11,7 +11,7 @@
  */
 #ifndef RC_KERNEL_FIT_H
 #define RC_KERNEL_FIT_H
-#include "kernel_table.h"
+#include "kernel_sample.h"
 
 typedef struct rc_kernel_fit {
     const char *family;

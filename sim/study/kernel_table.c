@@ -1,47 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "kernel_table.h"
-#include "attention.h"
 #include "csv.h"
-#include "experts.h"
-#include "gemm.h"
-#include "linear_attention.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-/* ---------- work */
-
-rc_work rc_sample_work(const rc_sample *s, double tile) {
-    const double *x = s->shape;
-    switch (s->kind) {
-    case RC_SAMPLE_GEMM: return rc_gemm_work(x[1], x[2], s->format, x[0]);
-    case RC_SAMPLE_EXPERTS: { /* tokens, width, inner, top-k, experts of the rank, EP */
-        double pairs = x[0] * x[3] / x[5], distinct = fmin(x[4], fmax(pairs, 1));
-        return rc_experts_work(x[1], rc_round_up(x[2], tile), rc_bytes_per_value(s->format), x[0], distinct, pairs, 1);
-    }
-    case RC_SAMPLE_MLA_DECODE: /* sequences, context, heads, value bytes */
-        return rc_mla_decode_work(rc_round_up(x[2], tile), 512, 64, x[3], x[0], x[0] * x[1]);
-    case RC_SAMPLE_MLA_PREFILL: /* sequences, chunk, past, heads */
-        return rc_mla_prefill_work(x[3], 128 + 64 + 128, x[0] * x[1], x[0] * x[2],
-                                   x[0] * rc_chunk_pairs(x[2], x[1], INFINITY));
-    case RC_SAMPLE_GQA_DECODE: { /* sequences, context, heads, KV heads, width, value bytes, window */
-        double seen = x[6] > 0 ? fmin(x[1], x[6]) : x[1];
-        return rc_gqa_decode_work(x[2], x[3], x[4], x[5], x[0], x[0] * seen);
-    }
-    case RC_SAMPLE_GQA_PREFILL: /* sequences, chunk, past, heads, KV heads, width, value bytes, window */
-        return rc_gqa_prefill_work(x[3], x[4], x[5], x[6], x[0] * x[1], x[0] * x[2],
-                                   x[0] * rc_chunk_pairs(x[2], x[1], x[7] > 0 ? x[7] : INFINITY));
-    case RC_SAMPLE_LINEAR_DECODE: return rc_linear_decode_work(x[1], x[2], x[3], x[0]);
-    default: return rc_linear_prefill_work(x[1], x[2], x[3], x[0] * x[4], x[0]);
-    }
-}
-
-void rc_samples_free(rc_samples *samples) {
-    free(samples->list);
-    *samples = (rc_samples){0};
-}
 
 /* ---------- a row */
 
@@ -267,51 +231,6 @@ static bool check_time(table *t, const rc_sample *s, bool whole_call) {
     return false;
 }
 
-static bool same_call(const rc_sample *a, const rc_sample *b) {
-    return a->family == b->family && memcmp(a->shape, b->shape, sizeof a->shape) == 0;
-}
-
-static int compare_calls(const void *a, const void *b) {
-    const rc_sample *x = a, *y = b;
-    int order = strcmp(x->family, y->family);
-    for (int i = RC_SAMPLE_SHAPES - 1; i >= 0 && !order; i--)
-        order = (x->shape[i] > y->shape[i]) - (x->shape[i] < y->shape[i]);
-    return order ? order : (x->line > y->line) - (x->line < y->line);
-}
-
-/* Family names become the same pointer where they are the same text. */
-static void share_names(rc_samples *samples) {
-    for (size_t i = 1; i < samples->count; i++)
-        if (strcmp(samples->list[i].family, samples->list[i - 1].family) == 0)
-            samples->list[i].family = samples->list[i - 1].family;
-}
-
-/* The kernels of one recurrent call, rows of one shape in one table, become one sample; the first `from` samples are of
- * other tables. */
-static void add_up_calls(rc_samples *samples, size_t from) {
-    size_t kept = from;
-    qsort(samples->list + from, samples->count - from, sizeof *samples->list, compare_calls);
-    share_names(samples);
-    for (size_t i = from; i < samples->count; i++) {
-        const rc_sample *s = &samples->list[i];
-        rc_sample *last = kept > from ? &samples->list[kept - 1] : NULL;
-        if (last && same_call(last, s) && strcmp(s->family, "kda-prefill") == 0)
-            last->seconds += s->seconds;
-        else
-            samples->list[kept++] = *s;
-    }
-    samples->count = kept;
-}
-
-void rc_samples_sort(rc_samples *samples) {
-    qsort(samples->list, samples->count, sizeof *samples->list, compare_calls);
-    share_names(samples);
-    samples->duplicates = 0;
-    for (size_t i = 1; i < samples->count; i++)
-        samples->duplicates += same_call(&samples->list[i - 1], &samples->list[i]) &&
-                               samples->list[i - 1].seconds != samples->list[i].seconds;
-}
-
 bool rc_kernel_table_read(const char *file, const rc_accelerator *accelerator, const char *engine, rc_samples *samples,
                           rc_arena *arena, rc_problems *problems) {
     table t = {.csv = rc_csv_open(file, problems),
@@ -337,7 +256,7 @@ bool rc_kernel_table_read(const char *file, const rc_accelerator *accelerator, c
     good = good && !rc_csv_failed(t.csv);
     rc_csv_close(t.csv);
     if (good && samples->count > from)
-        add_up_calls(samples, from);
+        rc_samples_add_up(samples, from);
     for (size_t i = from; i < samples->count && good; i++)
         good = check_time(&t, &samples->list[i], true);
     return good;

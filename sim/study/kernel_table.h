@@ -14,45 +14,10 @@
  */
 #ifndef RC_KERNEL_TABLE_H
 #define RC_KERNEL_TABLE_H
-#include "kernel.h"
-
-typedef enum rc_sample_kind {
-    RC_SAMPLE_GEMM,
-    RC_SAMPLE_EXPERTS,
-    RC_SAMPLE_MLA_DECODE,
-    RC_SAMPLE_MLA_PREFILL,
-    RC_SAMPLE_GQA_DECODE,
-    RC_SAMPLE_GQA_PREFILL,
-    RC_SAMPLE_LINEAR_DECODE,
-    RC_SAMPLE_LINEAR_PREFILL
-} rc_sample_kind;
-
-enum { RC_SAMPLE_SHAPES = 8 };
-
-/* One measured call.  shape[0] is what grows from row to row of one kernel: tokens or sequences. */
-typedef struct rc_sample {
-    const char *family; /* "gemm-bf16": the name in a stack */
-    rc_sample_kind kind;
-    rc_format_id format;
-    double shape[RC_SAMPLE_SHAPES];
-    double seconds;
-    long line;
-} rc_sample;
-
-typedef struct rc_samples {
-    rc_sample *list;
-    size_t count, capacity;
-    size_t duplicates; /* rows with the shape of another and another time: kept both (set by rc_samples_sort) */
-    size_t ignored;    /* rows of other systems, engines, kernels or distributions */
-} rc_samples;
+#include "kernel_sample.h"
 
 /* Adds the rows of a table that were measured on an accelerator under an engine; false and problems where the table is
  * bad (a column missing, a time that is not positive, or faster than the memory by a factor of three). */
 bool rc_kernel_table_read(const char *file, const rc_accelerator *accelerator, const char *engine, rc_samples *samples,
                           rc_arena *arena, rc_problems *problems);
-/* By family, then shape, so that a family lies together and what grows (shape[0]) rises within it. */
-void rc_samples_sort(rc_samples *samples);
-/* Work of a sample where columns or heads are rounded up to a tile. */
-rc_work rc_sample_work(const rc_sample *sample, double tile);
-void rc_samples_free(rc_samples *samples);
 #endif

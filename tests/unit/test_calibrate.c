@@ -2,7 +2,7 @@
  * Calibration: made-up kernels give back the numbers they were made from; tables that cannot be right are refused, and
  * nothing is written then. */
 #include "asking.h"
-#include "kernel_table.h"
+#include "kernel_sample.h"
 #include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>

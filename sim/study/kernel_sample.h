@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * kernel_sample.h - measured calls of kernels, and the work that each of them did.
+ */
+#ifndef RC_KERNEL_SAMPLE_H
+#define RC_KERNEL_SAMPLE_H
+#include "kernel.h"
+
+typedef enum rc_sample_kind {
+    RC_SAMPLE_GEMM,
+    RC_SAMPLE_EXPERTS,
+    RC_SAMPLE_MLA_DECODE,
+    RC_SAMPLE_MLA_PREFILL,
+    RC_SAMPLE_GQA_DECODE,
+    RC_SAMPLE_GQA_PREFILL,
+    RC_SAMPLE_LINEAR_DECODE,
+    RC_SAMPLE_LINEAR_PREFILL
+} rc_sample_kind;
+
+enum { RC_SAMPLE_SHAPES = 8 };
+
+/* One measured call.  shape[0] is what grows from row to row of one kernel: tokens or sequences. */
+typedef struct rc_sample {
+    const char *family; /* "gemm-bf16": the name in a stack */
+    rc_sample_kind kind;
+    rc_format_id format;
+    double shape[RC_SAMPLE_SHAPES];
+    double seconds;
+    long line;
+} rc_sample;
+
+typedef struct rc_samples {
+    rc_sample *list;
+    size_t count, capacity;
+    size_t duplicates; /* rows with the shape of another and another time: kept both (set by rc_samples_sort) */
+    size_t ignored;    /* rows of other systems, engines, kernels or distributions */
+} rc_samples;
+
+/* Work of a sample where columns or heads are rounded up to a tile. */
+rc_work rc_sample_work(const rc_sample *sample, double tile);
+/* The kernels of one recurrent call, rows of one shape in one table, become one sample.  The first `from` samples are of
+ * other tables and stay as they are. */
+void rc_samples_add_up(rc_samples *samples, size_t from);
+/* By family, then shape, so that a family lies together and what grows (shape[0]) rises within it. */
+void rc_samples_sort(rc_samples *samples);
+void rc_samples_free(rc_samples *samples);
+#endif
