@@ -131,11 +131,15 @@ static void fit_families(calibrator *c, const char *source, rc_calibrate_result 
     for (size_t first = 0, last; first < c->samples.count; first = last) {
         for (last = first + 1; last < c->samples.count && list[last].family == list[first].family;)
             last++;
-        if (last - first < ROWS_MIN || result->families_count == RC_FAMILIES_MAX)
+        rc_kernel_fit fit = {.fitted = 0};
+        if (last - first >= ROWS_MIN && result->families_count < RC_FAMILIES_MAX)
+            fit = rc_kernel_fit_family(list + first, last - first, &c->accelerator);
+        if (fit.fitted == 0) {
+            rc_note_add(c->problems,
+                        "%s: %zu rows are too few to fit (%d or more are needed); the stack keeps its numbers",
+                        list[first].family, last - first, ROWS_MIN);
             continue;
-        rc_kernel_fit fit = rc_kernel_fit_family(list + first, last - first, &c->accelerator);
-        if (fit.fitted == 0)
-            continue;
+        }
         report_family(&result->families[result->families_count++], &fit);
         write_kernel(c, &fit, source);
     }

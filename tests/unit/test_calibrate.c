@@ -146,6 +146,22 @@ START_TEST(rows_of_one_shape_are_both_kept) {
 }
 END_TEST
 
+START_TEST(too_few_rows_are_said) {
+    char path[64];
+    write_table(path, gemm_header,
+                "b300_sxm,SGLang,1,bfloat16,1,7168,7168,0.02\nb300_sxm,SGLang,1,bfloat16,2,7168,7168,0.021\n");
+    rc_problems *problems = rc_problems_new();
+    rc_calibrate_result r = calibrate_file(path, NULL, problems);
+    ck_assert_uint_eq(rc_problems_count(problems), 0);
+    ck_assert_uint_eq(r.families_count, 0);
+    ck_assert_uint_eq(rc_notes_count(problems), 1);
+    ck_assert_ptr_nonnull(strstr(rc_notes_at(problems, 0), "gemm-bf16: 2 rows"));
+    unlink(path);
+    rc_calibrate_result_free(&r);
+    rc_problems_free(problems);
+}
+END_TEST
+
 START_TEST(tables_that_cannot_be_right_are_refused) {
     static const struct {
         const char *header, *rows, *words;
