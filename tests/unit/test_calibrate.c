@@ -207,6 +207,7 @@ int main(void) {
     add_tests(suite, "calibrate",
               (const TTest *const[]){made_up_kernels_give_back_their_numbers, tiles_of_columns_are_found,
                                      a_stack_is_the_same_twice_and_says_what_was_fitted,
-                                     rows_of_one_shape_are_both_kept, tables_that_cannot_be_right_are_refused, NULL});
+                                     rows_of_one_shape_are_both_kept, too_few_rows_are_said,
+                                     tables_that_cannot_be_right_are_refused, NULL});
     return run_suite(suite);
 }
