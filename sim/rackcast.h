@@ -386,6 +386,31 @@ void rc_validate_result_free(rc_validate_result *result);
 
 rc_status rc_print_validate(FILE *out, const rc_validate_result *result, rc_format format);
 
+/* ---------- support */
+
+enum { RC_PROVENANCES = 4 }; /* measured, fitted, transferred, assumed */
+
+/* A model under a stack. */
+typedef struct rc_supported {
+    const char *model, *accelerator, *stack;
+    double gpus;                   /* smallest count of whole nodes that fits */
+    bool explained;                /* false: no step can be priced, see reason */
+    double shares[RC_PROVENANCES]; /* of a decode step's time, by where its parameters come from; they add up to 1 */
+    rc_text reason;
+} rc_supported;
+
+typedef struct rc_support_result {
+    double batch, context; /* of the step */
+    rc_supported *rows;    /* stack by stack, every model */
+    size_t rows_count;
+    void *memory;
+} rc_support_result;
+
+/* Every shipped model under every shipped stack.  Prices some hundred steps: takes seconds. */
+rc_status rc_support(rc_support_result *result, rc_problems *problems);
+void rc_support_result_free(rc_support_result *result);
+rc_status rc_print_support(FILE *out, const rc_support_result *result, rc_format format);
+
 /* ---------- calibrate */
 
 enum { RC_FAMILIES_MAX = 32 };

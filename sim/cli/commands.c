@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "commands.h"
 #include <stdlib.h>
+#include <string.h>
 
 static rc_scenario *open_scenario(const rc_options *o, size_t word, rc_problems *problems) {
     rc_question question = {.scenario = word < o->words_count ? o->words[word] : NULL,
@@ -127,7 +128,18 @@ static rc_status trace(const rc_options *o, rc_problems *problems) {
     return rc_describe_trace(o->words[0], o->time_unit, o->out_file, stdout, o->format, problems);
 }
 
+static rc_status list_support(const rc_options *o, rc_problems *problems) {
+    rc_support_result result;
+    rc_status status = rc_support(&result, problems);
+    if (status == RC_OK)
+        rc_print_support(stdout, &result, o->format);
+    rc_support_result_free(&result);
+    return status;
+}
+
 static rc_status list(const rc_options *o, rc_problems *problems) {
+    if (o->words_count && strcmp(o->words[0], "support") == 0)
+        return list_support(o, problems);
     return rc_list(o->words_count ? o->words[0] : NULL, stdout, o->format, problems);
 }
 
@@ -201,7 +213,7 @@ const rc_command rc_commands[] = {
     {"list",
      "what is there?",
      "rackcast list [hardware | accelerators | fabrics | stacks | models | mixes | traces | scenarios | prices | "
-     "policies]",
+     "policies | measurements | support]",
      {"rackcast list hardware", "rackcast list scenarios --json"},
      0,
      1,

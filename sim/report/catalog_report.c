@@ -95,7 +95,7 @@ static void print_lists(FILE *out, const cJSON *answer, rc_format format) {
 rc_status rc_list(const char *wanted, FILE *out, rc_format format, rc_problems *problems) {
     rc_arena *arena = rc_arena_new();
     cJSON *answer = cJSON_CreateObject();
-    const char *names[KINDS + 2];
+    const char *names[KINDS + 3];
     bool all = !wanted || !*wanted, hardware = !all && strcmp(wanted, "hardware") == 0;
     for (size_t i = 0; i < KINDS; i++) {
         bool part_of_hardware = hardware && (kinds[i].kind <= RC_CATALOG_STACK);
@@ -105,11 +105,12 @@ rc_status rc_list(const char *wanted, FILE *out, rc_format format, rc_problems *
     }
     names[KINDS] = "policies";
     names[KINDS + 1] = "hardware";
+    names[KINDS + 2] = "support";
     if (all || strcmp(wanted, "policies") == 0)
         list_policies(answer);
     char words[200];
     if (!answer->child) {
-        rc_choices_text(words, sizeof words, wanted, names, KINDS + 2);
+        rc_choices_text(words, sizeof words, wanted, names, KINDS + 3);
         rc_problem_add(problems, RC_UNKNOWN_NAME, "", "", 0, wanted, words, "nothing of this kind to list");
         cJSON_Delete(answer);
     } else if (format == RC_JSON)

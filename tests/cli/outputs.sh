@@ -324,6 +324,21 @@ listed_is_shown() {
     done
 }
 
+# Every model under every stack, and shares that make up the whole step.
+support_is_listed() {
+    keep list.json list --json
+    keep support.json list support --json || because "exit code $code"
+    is "$(jq '.support | length' support.json)" "$(jq '(.models | length) * (.stacks | length)' list.json)" rows
+    is "$(jq '[.support[] | select(.explained) | .measured + .fitted + .transferred + .assumed
+        | select((. - 1) * (. - 1) > 1e-18)] | length' support.json)" 0 "rows whose shares do not add up to 1"
+    is "$(jq '[.support[] | select(.explained | not) | select(.reason == "")] | length' support.json)" 0 "rows without a reason"
+    is "$(jq '[.support[] | select(.stack == "sglang-b300" and .model == "kimi-k3") | .fitted > 0.5] | first' support.json)" \
+        true "half of a K3 step on B300 is fitted"
+    keep support.csv list support --csv
+    is "$(wc -l <support.csv)" "$(($(jq '.support | length' support.json) + 1))" "lines of the CSV"
+    verdict "list support names where the numbers are from"
+}
+
 first_run
 second_run
 not_a_database
@@ -338,4 +353,5 @@ trace_runs
 unwritable
 show_and_schema
 listed_is_shown
+support_is_listed
 finish
