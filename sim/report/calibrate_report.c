@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * What was fitted, how well it does on rows that were held out, and what four numbers could not explain. */
+ * What was fitted, how well it does on rows that were held out, and what its few numbers could not explain. */
 #include "answer_json.h"
 #include "table.h"
 #include "text.h"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Where the numbers of a forecast come from: model x chip x stack. */
 #include "answer_json.h"
+#include "stack.h"
 #include "table.h"
 #include <math.h>
-
-static const char *const words[RC_PROVENANCES] = {"measured", "fitted", "transferred", "assumed"};
 
 static void print_json(FILE *out, const rc_support_result *r) {
     cJSON *answer = cJSON_CreateObject();
@@ -20,7 +19,7 @@ static void print_json(FILE *out, const rc_support_result *r) {
         rc_json_add_number(entry, "gpus", row->gpus);
         rc_json_add_bool(entry, "explained", row->explained);
         for (int word = 0; word < RC_PROVENANCES && row->explained; word++)
-            rc_json_add_number(entry, words[word], row->shares[word]);
+            rc_json_add_number(entry, rc_provenance_names[word], row->shares[word]);
         if (!row->explained)
             rc_json_add_text(entry, "reason", row->reason.text);
         cJSON_AddItemToArray(list, entry);
@@ -45,7 +44,8 @@ static void print_csv(FILE *out, const rc_support_result *r) {
 static void print_text(FILE *out, const rc_support_result *r, bool markdown) {
     const char *bar = markdown ? "| " : "", *between = markdown ? " | " : "  ", *end = markdown ? " |" : "";
     fprintf(out, "%s%-20s%s%-24s%s%5s%s%8s%s%8s%s%11s%s%8s%s\n", bar, "model", between, "stack", between, "GPUs",
-            between, words[0], between, words[1], between, words[2], between, words[3], end);
+            between, rc_provenance_names[0], between, rc_provenance_names[1], between, rc_provenance_names[2], between,
+            rc_provenance_names[3], end);
     if (markdown)
         fprintf(out, "|---|---|--:|--:|--:|--:|--:|\n");
     for (size_t i = 0; i < r->rows_count; i++) {

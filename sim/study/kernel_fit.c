@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "kernel_fit.h"
 #include "hash.h"
-#include <gsl/gsl_blas.h>
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_multifit_nlinear.h>
 #include <gsl/gsl_sort.h>
@@ -10,14 +9,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARAMETERS_MAX = 6, ROUNDS = 12, STEPS_MAX = 40, ROWS_MAX = 4000 };
-static const double loss_scale = 0.1; /* logarithm: errors above 10 % count less and less */
+/* What is fitted.  A family takes the first so many: the time of a unit or a group only where its work has some. */
+enum { LAUNCH, MEMORY, COMPUTE, SHARPNESS, UNIT, GROUP, PARAMETERS_MAX };
+enum { ROUNDS = 12, STEPS_MAX = 40, ROWS_MAX = 4000 };
 
-/* Calls as the solver sees them: memory and compute seconds at the data sheet's rates. */
+static const double loss_scale = 0.1; /* logarithm: errors above 10 % count less and less */
+static const double widest_scale = 1.6;
+static const double efficiency_low = 0.001, efficiency_high = 1, sharpness_low = 1, sharpness_high = 8;
+/* Recorders repeat one call: a working set between these shares of the last-level cache is read from it. */
+static const double cached_from = 0.05, cached_to = 1.2, cached_weight = 0.1;
+static const double fall = 0.95;                                   /* a time that falls by more is another kernel's */
+static const double explained_median = 0.10, explained_p90 = 0.30; /* what a forecast can live with */
+
+/* A call as the solver sees it: memory and compute seconds at the data sheet's rates. */
+typedef struct call {
+    double memory_s, compute_s, units, groups, log_time, weight;
+} call;
+
 typedef struct problem {
-    double *memory_s, *compute_s, *units, *groups, *log_time, *weight;
+    call *calls;
     size_t count;
-    int parameters; /* 4, 5 with the time of a unit, 6 with the time of a group */
+    int parameters;
 } problem;
 
 /* ---------- the model, in unbounded parameters */
@@ -31,26 +43,35 @@ static double unbounded(double value, double low, double high) {
     return log(share / (1 - share));
 }
 
-static double predicted_s(const problem *p, const double *x, size_t i) {
-    double memory = p->memory_s[i] / between(x[1], 0.001, 1), compute = p->compute_s[i] / between(x[2], 0.001, 1);
-    double sharpness = between(x[3], 1, 8), larger = fmax(memory, compute), smaller = fmin(memory, compute);
+static double efficiency(double x) {
+    return between(x, efficiency_low, efficiency_high);
+}
+
+static double predicted_s(const problem *p, const double *x, const call *c) {
+    double memory = c->memory_s / efficiency(x[MEMORY]), compute = c->compute_s / efficiency(x[COMPUTE]);
+    double sharpness = between(x[SHARPNESS], sharpness_low, sharpness_high);
+    double larger = fmax(memory, compute), smaller = fmin(memory, compute);
     double body = larger > 0 ? larger * pow(1 + pow(smaller / larger, sharpness), 1 / sharpness) : 0;
-    return exp(x[0]) + body + (p->parameters > 4 ? exp(x[4]) * p->units[i] : 0) +
-           (p->parameters > 5 ? exp(x[5]) * p->groups[i] : 0);
+    return exp(x[LAUNCH]) + body + (p->parameters > UNIT ? exp(x[UNIT]) * c->units : 0) +
+           (p->parameters > GROUP ? exp(x[GROUP]) * c->groups : 0);
+}
+
+static double residual(const problem *p, const double *x, size_t i) {
+    return log(predicted_s(p, x, &p->calls[i])) - p->calls[i].log_time;
 }
 
 static int residuals(const gsl_vector *x, void *data, gsl_vector *f) {
     const problem *p = data;
     for (size_t i = 0; i < p->count; i++)
-        gsl_vector_set(f, i, log(predicted_s(p, x->data, i)) - p->log_time[i]);
+        gsl_vector_set(f, i, residual(p, x->data, i));
     return GSL_SUCCESS;
 }
 
 static double robust_loss(const problem *p, const double *x) {
     double sum = 0;
     for (size_t i = 0; i < p->count; i++) {
-        double r = (log(predicted_s(p, x, i)) - p->log_time[i]) / loss_scale;
-        sum += p->weight[i] * log1p(r * r);
+        double r = residual(p, x, i) / loss_scale;
+        sum += p->calls[i].weight * log1p(r * r);
     }
     return sum;
 }
@@ -76,11 +97,11 @@ static void solve_once(problem *p, double *x, const gsl_vector *weights) {
 /* Re-weighted least squares from one start, the loss made narrower round by round; returns the robust loss. */
 static double solve_from(problem *p, double *x) {
     gsl_vector *weights = gsl_vector_alloc(p->count);
-    double scale = loss_scale * 16;
+    double scale = widest_scale;
     for (int round = 0; round < ROUNDS; round++) {
         for (size_t i = 0; i < p->count; i++) {
-            double r = (log(predicted_s(p, x, i)) - p->log_time[i]) / scale;
-            gsl_vector_set(weights, i, p->weight[i] / (1 + r * r));
+            double r = residual(p, x, i) / scale;
+            gsl_vector_set(weights, i, p->calls[i].weight / (1 + r * r));
         }
         solve_once(p, x, weights);
         scale = fmax(loss_scale, scale / 2);
@@ -94,12 +115,14 @@ static double solve(problem *p, double shortest_s, double *best) {
     static const double starts[][3] = {{0.8, 0.6, 2.5}, {0.5, 0.2, 1.3}, {0.9, 0.05, 1.8}}; /* em, ec, p */
     double least = INFINITY;
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-        double x[PARAMETERS_MAX] = {log(0.9 * shortest_s),
-                                    unbounded(starts[i][0], 0.001, 1),
-                                    unbounded(starts[i][1], 0.001, 1),
-                                    unbounded(starts[i][2], 1, 8),
-                                    log(1e-8),
-                                    log(1e-8)};
+        double x[PARAMETERS_MAX] = {
+            [LAUNCH] = log(0.9 * shortest_s),
+            [MEMORY] = unbounded(starts[i][0], efficiency_low, efficiency_high),
+            [COMPUTE] = unbounded(starts[i][1], efficiency_low, efficiency_high),
+            [SHARPNESS] = unbounded(starts[i][2], sharpness_low, sharpness_high),
+            [UNIT] = log(1e-8),
+            [GROUP] = log(1e-8),
+        };
         double loss = solve_from(p, x);
         if (loss < least) {
             least = loss;
@@ -115,8 +138,9 @@ static bool is_decode(rc_sample_kind kind) {
     return kind == RC_SAMPLE_MLA_DECODE || kind == RC_SAMPLE_GQA_DECODE || kind == RC_SAMPLE_LINEAR_DECODE;
 }
 
-static bool has_units(rc_sample_kind kind) {
-    return kind == RC_SAMPLE_MLA_DECODE || kind == RC_SAMPLE_GQA_DECODE || kind == RC_SAMPLE_LINEAR_PREFILL;
+static int parameters_of(rc_sample_kind kind) {
+    bool units = kind == RC_SAMPLE_MLA_DECODE || kind == RC_SAMPLE_GQA_DECODE || kind == RC_SAMPLE_LINEAR_PREFILL;
+    return kind == RC_SAMPLE_EXPERTS ? GROUP + 1 : units ? UNIT + 1 : SHARPNESS + 1;
 }
 
 /* A third of the shapes, whatever is measured beside them. */
@@ -132,12 +156,13 @@ static rc_peak peak_of(const rc_sample *s) {
 }
 
 static double cache_weight(const rc_sample *s, double bytes, double cache) {
-    bool cached = is_decode(s->kind) && bytes > 0.05 * cache && bytes < 1.2 * cache;
-    return cached ? 0.1 : 1;
+    bool cached = is_decode(s->kind) && bytes > cached_from * cache && bytes < cached_to * cache;
+    return cached ? cached_weight : 1;
 }
 
 static void fill_problem(problem *p, const rc_sample *samples, size_t count, const rc_accelerator *a, double tile,
                          bool held_out) {
+    double cache = isnan(a->last_level_cache_bytes) ? 0 : a->last_level_cache_bytes;
     size_t wanted = 0, stride;
     for (size_t i = 0; i < count; i++)
         wanted += is_held_out(&samples[i]) == held_out;
@@ -148,14 +173,14 @@ static void fill_problem(problem *p, const rc_sample *samples, size_t count, con
         if (is_held_out(&samples[i]) != held_out || wanted++ % stride)
             continue;
         rc_work work = rc_sample_work(&samples[i], tile);
-        p->memory_s[p->count] = work.bytes / a->memory_bytes_per_s;
-        p->compute_s[p->count] = work.flops / rc_peak_flops(a, peak_of(&samples[i]));
-        p->units[p->count] = work.units;
-        p->groups[p->count] = work.groups;
-        p->log_time[p->count] = log(samples[i].seconds);
-        p->weight[p->count] =
-            cache_weight(&samples[i], work.bytes, isnan(a->last_level_cache_bytes) ? 0 : a->last_level_cache_bytes);
-        p->count++;
+        p->calls[p->count++] = (call){
+            .memory_s = work.bytes / a->memory_bytes_per_s,
+            .compute_s = work.flops / rc_peak_flops(a, peak_of(&samples[i])),
+            .units = work.units,
+            .groups = work.groups,
+            .log_time = log(samples[i].seconds),
+            .weight = cache_weight(&samples[i], work.bytes, cache),
+        };
     }
 }
 
@@ -164,8 +189,8 @@ static void measure_errors(const problem *p, const double *x, double *median, do
     double *errors = rc_allocate((p->count + 1) * sizeof *errors);
     size_t n = 0;
     for (size_t i = 0; i < p->count; i++)
-        if (p->weight[i] == 1)
-            errors[n++] = fabs(predicted_s(p, x, i) / exp(p->log_time[i]) - 1);
+        if (p->calls[i].weight == 1)
+            errors[n++] = fabs(predicted_s(p, x, &p->calls[i]) / exp(p->calls[i].log_time) - 1);
     gsl_sort(errors, 1, n);
     *median = n ? gsl_stats_quantile_from_sorted_data(errors, 1, n, 0.5) : NAN;
     *p90 = n ? gsl_stats_quantile_from_sorted_data(errors, 1, n, 0.9) : NAN;
@@ -179,7 +204,7 @@ static double share_of_falls(const rc_sample *samples, size_t count) {
         bool next = samples[i].shape[0] > samples[i - 1].shape[0] &&
                     memcmp(samples[i].shape + 1, samples[i - 1].shape + 1, sizeof samples->shape - sizeof(double)) == 0;
         neighbours += next;
-        falls += next && samples[i].seconds < 0.95 * samples[i - 1].seconds;
+        falls += next && samples[i].seconds < fall * samples[i - 1].seconds;
     }
     return neighbours ? (double)falls / (double)neighbours : 0;
 }
@@ -198,13 +223,13 @@ static double rounded(double value) {
 static rc_kernel kernel_of(const double *x, const rc_sample *sample, int parameters, double tile) {
     bool experts = sample->kind == RC_SAMPLE_EXPERTS;
     return (rc_kernel){.name = sample->family,
-                       .launch_s = rounded(exp(x[0])),
-                       .memory_efficiency = rounded(between(x[1], 0.001, 1)),
-                       .compute_efficiency = rounded(between(x[2], 0.001, 1)),
-                       .sharpness = rounded(between(x[3], 1, 8)),
+                       .launch_s = rounded(exp(x[LAUNCH])),
+                       .memory_efficiency = rounded(efficiency(x[MEMORY])),
+                       .compute_efficiency = rounded(efficiency(x[COMPUTE])),
+                       .sharpness = rounded(between(x[SHARPNESS], sharpness_low, sharpness_high)),
                        .peak = peak_of(sample),
-                       .unit_time_s = parameters > 4 ? rounded(exp(x[4])) : 0,
-                       .group_time_s = parameters > 5 ? rounded(exp(x[5])) : 0,
+                       .unit_time_s = parameters > UNIT ? rounded(exp(x[UNIT])) : 0,
+                       .group_time_s = parameters > GROUP ? rounded(exp(x[GROUP])) : 0,
                        .column_tile = experts ? tile : 1,
                        .head_tile = experts ? 1 : tile,
                        .token_tile = 1,
@@ -216,16 +241,8 @@ rc_kernel_fit rc_kernel_fit_family(const rc_sample *samples, size_t count, const
     bool experts = samples->kind == RC_SAMPLE_EXPERTS, heads = samples->kind == RC_SAMPLE_MLA_DECODE;
     const double *tiles = experts ? column_tiles : heads ? head_tiles : no_tiles;
     size_t tiles_count = experts ? 5 : heads ? 4 : 1;
-    double *memory = rc_allocate(6 * count * sizeof *memory), shortest = INFINITY, least = INFINITY;
-    problem p = {.memory_s = memory,
-                 .compute_s = memory + count,
-                 .units = memory + 2 * count,
-                 .groups = memory + 3 * count,
-                 .log_time = memory + 4 * count,
-                 .weight = memory + 5 * count,
-                 .parameters = experts                    ? 6
-                               : has_units(samples->kind) ? 5
-                                                          : 4};
+    double shortest = INFINITY, least = INFINITY;
+    problem p = {.calls = rc_allocate(count * sizeof *p.calls), .parameters = parameters_of(samples->kind)};
     rc_kernel_fit fit = {.family = samples->family, .falls = share_of_falls(samples, count), .smallest = INFINITY};
     for (size_t i = 0; i < count; i++) {
         shortest = fmin(shortest, samples[i].seconds);
@@ -244,13 +261,12 @@ rc_kernel_fit rc_kernel_fit_family(const rc_sample *samples, size_t count, const
         least = loss;
         fit.fitted = p.count;
         fit.kernel = kernel_of(x, samples, p.parameters, tiles[t]);
-        measure_errors(&p, x, &fit.fit_median_error, &fit.fit_p90_error);
         fill_problem(&p, samples, count, accelerator, tiles[t], true);
         fit.held_out = p.count;
         measure_errors(&p, x, &fit.median_error, &fit.p90_error);
     }
     gsl_set_error_handler(before);
-    fit.explained = fit.median_error <= 0.10 && fit.p90_error <= 0.30;
-    free(memory);
+    fit.explained = fit.median_error <= explained_median && fit.p90_error <= explained_p90;
+    free(p.calls);
     return fit;
 }

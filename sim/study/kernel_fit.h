@@ -17,11 +17,10 @@ typedef struct rc_kernel_fit {
     const char *family;
     rc_kernel kernel; /* what was fitted */
     size_t fitted, held_out;
-    double median_error, p90_error;         /* held out, as shares */
-    double fit_median_error, fit_p90_error; /* of the rows fitted to */
-    double falls;             /* share of neighbours where the time falls by 5 % or more though the work grows */
-    bool explained;           /* median <= 10 % and p90 <= 30 % held out */
-    double smallest, largest; /* tokens or sequences seen */
+    double median_error, p90_error; /* held out, as shares */
+    double falls;                   /* share of neighbours where the time falls by 5 % or more though the work grows */
+    bool explained;                 /* median <= 10 % and p90 <= 30 % held out */
+    double smallest, largest;       /* tokens or sequences seen */
 } rc_kernel_fit;
 
 /* Fits one family to its samples (all of one family, as rc_samples_sort leaves them). */
