@@ -215,7 +215,7 @@ static bool read_header(table *t) {
 static bool refuse_time(table *t, const rc_sample *s, const char *expected, const char *message) {
     char found[64];
     snprintf(found, sizeof found, "%.6g ms for %.4g bytes", s->seconds * 1e3, rc_sample_work(s, 1).bytes);
-    rc_problem_add(t->problems, RC_BAD_TRACE, t->file, "latency", s->line, found, expected, message);
+    rc_problem_add(t->problems, RC_BAD_TRACE, t->file, "latency", s->line, found, expected, "%s", message);
     return false;
 }
 
