@@ -413,17 +413,21 @@ rc_status rc_print_support(FILE *out, const rc_support_result *result, rc_format
 
 /* ---------- calibrate */
 
-enum { RC_FAMILIES_MAX = 32 };
+enum { RC_FAMILIES_MAX = 64 };
 
 /* A kernel family fitted to measured calls; the meaning of its numbers is in the documentation of stacks. */
 typedef struct rc_calibrated_family {
     const char *family;
+    const char *code;        /* what the table calls the kernel; "" where a call is several of them */
+    bool in_stack;           /* it has the most rows of its family: the stack takes it */
     double fitted, held_out; /* rows */
-    double launch_s, memory_efficiency, compute_efficiency, sharpness, unit_time_s, group_time_s;
-    double tile;                    /* columns or heads are rounded up to it; 1: none */
-    double median_error, p90_error; /* on the rows held out, as shares */
-    double falls;                   /* share of neighbouring rows where the time falls though the work grows */
-    bool explained;                 /* median at most 10 % and 90th percentile at most 30 % */
+    double launch_s, memory_efficiency, compute_efficiency, sharpness, unit_time_s, group_time_s, depth_time_s;
+    double tile;                      /* columns or heads are rounded up to it; 1: none */
+    double token_tile;                /* widest tile of the tokens of an expert; 1: none */
+    double median_error, p90_error;   /* on the rows held out, as shares */
+    double fitted_median, fitted_p90; /* the same on the rows that were fitted */
+    double falls;                     /* share of neighbouring rows where the time falls though the work grows */
+    bool explained;                   /* median at most 10 % and 90th percentile at most 30 % */
 } rc_calibrated_family;
 
 typedef struct rc_calibrate_result {

@@ -2,7 +2,11 @@
 #include "attention.h"
 #include <math.h>
 
-enum { QUERY_BYTES = 2, INDEX_SCALE_BYTES = 4, SCORE_BYTES = 4 };
+enum { QUERY_BYTES = 2, INDEX_SCALE_BYTES = 4, SCORE_BYTES = 4, QUERY_TILE = 128 };
+
+double rc_query_tiles(double heads, double tokens, double chunks) {
+    return heads * (tokens / QUERY_TILE + chunks);
+}
 
 rc_work rc_gqa_decode_work(double heads, double kv_heads, double d, double value_bytes, double sequences,
                            double context) {
@@ -12,9 +16,10 @@ rc_work rc_gqa_decode_work(double heads, double kv_heads, double d, double value
 }
 
 rc_work rc_gqa_prefill_work(double heads, double kv_heads, double d, double value_bytes, double tokens, double past,
-                            double pairs) {
+                            double chunks, double pairs) {
     return (rc_work){.bytes = 2 * tokens * heads * d * QUERY_BYTES + 2 * (past + tokens) * kv_heads * d * value_bytes,
-                     .flops = 4 * pairs * heads * d};
+                     .flops = 4 * pairs * heads * d,
+                     .units = rc_query_tiles(heads, tokens, chunks)};
 }
 
 rc_work rc_mla_decode_work(double heads, double kv_rank, double rope_dim, double value_bytes, double sequences,
@@ -25,8 +30,10 @@ rc_work rc_mla_decode_work(double heads, double kv_rank, double rope_dim, double
                      .units = sequences};
 }
 
-rc_work rc_mla_prefill_work(double heads, double width, double tokens, double past, double pairs) {
-    return (rc_work){.bytes = (2 * tokens + past) * heads * width * QUERY_BYTES, .flops = 2 * pairs * heads * width};
+rc_work rc_mla_prefill_work(double heads, double width, double tokens, double past, double chunks, double pairs) {
+    return (rc_work){.bytes = (2 * tokens + past) * heads * width * QUERY_BYTES,
+                     .flops = 2 * pairs * heads * width,
+                     .units = rc_query_tiles(heads, tokens, chunks)};
 }
 
 /* The coefficients of linear work: what one sequence, one cached token, one token of a chunk each cost. */
@@ -37,9 +44,10 @@ static void init_gqa(rc_attention *a, const rc_mixer *m, double tp, double w) {
     a->decode_query_bytes = rc_gqa_decode_work(heads, kv, d, w, 1, 0).bytes;
     a->decode_flops = rc_gqa_decode_work(rc_round_up(heads, a->decode.head_tile), kv, d, w, 0, 1).flops;
     a->decode_units = rc_gqa_decode_work(heads, kv, d, w, 1, 0).units;
-    a->prefill_query_bytes = rc_gqa_prefill_work(heads, kv, d, w, 1, 0, 0).bytes;
-    a->prefill_past_bytes = rc_gqa_prefill_work(heads, kv, d, w, 0, 1, 0).bytes;
-    a->prefill_flops = rc_gqa_prefill_work(rc_round_up(heads, a->prefill.head_tile), kv, d, w, 0, 0, 1).flops;
+    a->prefill_query_bytes = rc_gqa_prefill_work(heads, kv, d, w, 1, 0, 0, 0).bytes;
+    a->prefill_past_bytes = rc_gqa_prefill_work(heads, kv, d, w, 0, 1, 0, 0).bytes;
+    a->prefill_flops = rc_gqa_prefill_work(rc_round_up(heads, a->prefill.head_tile), kv, d, w, 0, 0, 0, 1).flops;
+    a->prefill_heads = heads;
 }
 
 static void init_mla(rc_attention *a, const rc_mixer *m, double tp, double w) {
@@ -49,9 +57,10 @@ static void init_mla(rc_attention *a, const rc_mixer *m, double tp, double w) {
     a->decode_query_bytes = rc_mla_decode_work(heads, r, p, w, 1, 0).bytes;
     a->decode_flops = rc_mla_decode_work(rc_round_up(heads, a->decode.head_tile), r, p, w, 0, 1).flops;
     a->decode_units = rc_mla_decode_work(heads, r, p, w, 1, 0).units;
-    a->prefill_query_bytes = rc_mla_prefill_work(heads, width, 1, 0, 0).bytes;
-    a->prefill_past_bytes = rc_mla_prefill_work(heads, width, 0, 1, 0).bytes;
-    a->prefill_flops = rc_mla_prefill_work(rc_round_up(heads, a->prefill.head_tile), width, 0, 0, 1).flops;
+    a->prefill_query_bytes = rc_mla_prefill_work(heads, width, 1, 0, 0, 0).bytes;
+    a->prefill_past_bytes = rc_mla_prefill_work(heads, width, 0, 1, 0, 0).bytes;
+    a->prefill_flops = rc_mla_prefill_work(rc_round_up(heads, a->prefill.head_tile), width, 0, 0, 0, 1).flops;
+    a->prefill_heads = heads;
     a->indexed = m->index_heads > 0;
     a->index_bytes = m->index_dim + INDEX_SCALE_BYTES;
     a->index_flops = 2 * m->index_heads * m->index_dim;
@@ -60,7 +69,7 @@ static void init_mla(rc_attention *a, const rc_mixer *m, double tp, double w) {
 bool rc_attention_init(rc_attention *a, const rc_mixer *mixer, const rc_scenario *s) {
     double value_bytes = rc_number_format_of((rc_format_id)s->engine.kv_format)->bits / 8;
     bool mla = mixer->kind == RC_MLA, fp8 = value_bytes < 2;
-    *a = (rc_attention){.context_split = s->parallel.dcp};
+    *a = (rc_attention){.context_split = s->parallel.dcp, .reach_tokens = rc_mixer_reach(mixer)};
     bool found =
         mla ? rc_rate_first(s, fp8 ? "mla-decode-fp8" : "mla-decode", "mla-decode", &a->decode) &&
                   rc_rate_first(s, "mla-prefill", "attention-prefill", &a->prefill)
@@ -98,7 +107,9 @@ void rc_attention_add_prefill(const rc_attention *a, const rc_load *load, rc_ste
     if (load->prefill_tokens <= 0)
         return;
     rc_work work = {.bytes = load->prefill_tokens * a->prefill_query_bytes + load->prefill_past * a->prefill_past_bytes,
-                    .flops = load->prefill_pairs[a->reach] * a->prefill_flops};
+                    .flops = load->prefill_pairs[a->reach] * a->prefill_flops,
+                    .units = rc_query_tiles(a->prefill_heads, load->prefill_tokens, load->prefill_sequences),
+                    .depth = fmin(load->prefill_longest, a->reach_tokens)};
     rc_rate_add(&a->prefill, work, a->count, &cost->lines[a->family]);
     if (!a->indexed)
         return;

@@ -4,10 +4,11 @@
  * On a rank with H query heads; S = sum of (cut-off) contexts of the B decoding sequences; c tokens in chunks that see
  * `pairs` keys after `past` cached ones; w bytes of a cached value.
  *   GQA decode    bytes = 2 S Hkv d w + 4 B H d                flops = 4 H d S        units = B Hkv
- *   GQA prefill   bytes = 4 c H d + 2 (past + c) Hkv d w       flops = 4 H d pairs
+ *   GQA prefill   bytes = 4 c H d + 2 (past + c) Hkv d w       flops = 4 H d pairs    units = H (c / 128 + chunks)
  *   MLA decode    bytes = S (r + p) w + 2 B H (2 r + p)        flops = 2 H (2 r + p) S    units = B
- *   MLA prefill   bytes = 2 (2 c + past) H (n + p + v)         flops = 2 H (n + p + v) pairs
+ *   MLA prefill   bytes = 2 (2 c + past) H (n + p + v)         flops = 2 H (n + p + v) pairs   units as GQA
  * with d the head's width, r the latent's, p the shared slot's, n and v those of a head without position and of a value.
+ * Depth of prefill: keys that the longest chunk sees.  A unit of prefill is a tile of 128 queries of one head, what one thread block works on; a chunk has one that is not full.
  * MLA reads the latent once for all heads of a rank, so it is not split by tensor parallelism; decode context
  * parallelism splits S.  MLA prefill multiplies latents out for all heads again, also those of earlier chunks: that GEMM
  * is priced with the projections.  An indexer scores every cached token first: bytes = S (width + 4), FP8.
@@ -28,6 +29,8 @@ typedef struct rc_attention {
     double decode_units;                            /* per sequence */
     double prefill_query_bytes, prefill_past_bytes; /* per chunk token, per cached token before the chunk */
     double prefill_flops;                           /* per pair */
+    double prefill_heads;                           /* whose tiles are units */
+    double reach_tokens;                            /* how far it looks back */
     rc_rate decode, prefill;
     bool indexed;
     double index_bytes, index_flops;
@@ -35,14 +38,16 @@ typedef struct rc_attention {
 } rc_attention;
 
 /* Work of one layer, as above; `context` and `pairs` are sums.  Linear in every argument behind the shapes. */
+/* Tiles of queries of all heads in so many chunks. */
+double rc_query_tiles(double heads, double tokens, double chunks);
 rc_work rc_gqa_decode_work(double heads, double kv_heads, double head_dim, double value_bytes, double sequences,
                            double context);
 rc_work rc_gqa_prefill_work(double heads, double kv_heads, double head_dim, double value_bytes, double tokens,
-                            double past, double pairs);
+                            double past, double chunks, double pairs);
 rc_work rc_mla_decode_work(double heads, double kv_rank, double rope_dim, double value_bytes, double sequences,
                            double context);
 /* `width`: a head without position, its shared slot and its value together. */
-rc_work rc_mla_prefill_work(double heads, double width, double tokens, double past, double pairs);
+rc_work rc_mla_prefill_work(double heads, double width, double tokens, double past, double chunks, double pairs);
 
 bool rc_attention_init(rc_attention *attention, const rc_mixer *mixer, const rc_scenario *scenario);
 /* The part that grows with the contexts of decoding sequences; `context` as in rc_load. */

@@ -5,8 +5,8 @@
 static const char *const *kernels_for(rc_format_id format) {
     static const char *const bf16[] = {"experts-bf16", NULL};
     static const char *const fp8[] = {"experts-fp8", "experts-bf16", NULL};
-    static const char *const nvfp4[] = {"experts-nvfp4", "experts-mxfp4", "experts-bf16", NULL};
-    static const char *const mxfp4[] = {"experts-mxfp4", "experts-nvfp4", "experts-bf16", NULL};
+    static const char *const nvfp4[] = {"experts-nvfp4", "experts-mxfp4", "experts-mxfp4-a16", "experts-bf16", NULL};
+    static const char *const mxfp4[] = {"experts-mxfp4", "experts-mxfp4-a16", "experts-nvfp4", "experts-bf16", NULL};
     static const char *const int4[] = {"experts-int4", "experts-bf16", NULL};
     switch (format) {
     case RC_FP8:
@@ -27,6 +27,8 @@ bool rc_experts_init(rc_experts *experts, const rc_ffn *ffn, double hidden, rc_f
         .inner = ceil(ffn->inner / rc_expert_tp(&s->parallel)),
         .top_k = ffn->top_k,
         .ranks = s->parallel.ep,
+        .held = ffn->experts / s->parallel.ep,
+        .sent = s->parallel.dp > 1,
         .weight_bytes = rc_bytes_per_value(format),
     };
     rc_popularity_init(&experts->popularity, &s->workload.routing, ffn->experts, ffn->top_k, arena);
@@ -35,33 +37,33 @@ bool rc_experts_init(rc_experts *experts, const rc_ffn *ffn, double hidden, rc_f
     return found;
 }
 
-/* Tokens of an expert run in tiles: the smallest, its doubles up to 128, then multiples of 128. */
-static double tiled(double tokens, double smallest) {
-    enum { WIDEST_TILE = 128 };
-    double tile = smallest;
-    if (smallest <= 1)
-        return tokens;
-    while (tile < tokens && tile < WIDEST_TILE)
-        tile *= 2;
-    return rc_round_up(tokens, tile);
+/* The tile for so many tokens of an expert. */
+static double tile_for(double tokens, double widest) {
+    const double narrowest = 8;
+    return widest > narrowest ? fmin(fmax(exp2(ceil(log2(fmax(tokens, 1)))), narrowest), widest) : widest;
 }
 
-rc_work rc_experts_work(double width, double inner, double weight_bytes, double tokens, double distinct, double pairs,
-                        double token_tile) {
+rc_work rc_experts_work(const rc_expert_call *c) {
     enum { ACTIVATION_BYTES = 2 };
-    double padded_pairs = distinct > 0 ? distinct * tiled(pairs / distinct, token_tile) : 0;
-    return (rc_work){.bytes = 3 * distinct * width * inner * weight_bytes +
-                              pairs * (2 * width + 3 * inner) * ACTIVATION_BYTES,
-                     .flops = 6 * width * inner * padded_pairs,
-                     .units = tokens,
-                     .groups = distinct};
+    double tile = tile_for(c->mean_tokens, c->widest_tile);
+    double padded = c->distinct > 0 ? c->distinct * rc_round_up(c->pairs / c->distinct, tile) : 0;
+    return (rc_work){.bytes = 3 * c->distinct * c->width * c->inner * c->weight_bytes +
+                              c->pairs * (2 * c->width + 3 * c->inner) * ACTIVATION_BYTES,
+                     .flops = 6 * c->width * c->inner * padded,
+                     .units = c->tokens,
+                     .groups = c->distinct};
 }
 
 void rc_experts_add(const rc_experts *e, double tokens, double distinct, rc_step_cost *cost) {
-    double pairs = tokens * e->top_k / e->ranks;
+    double pairs = tokens * e->top_k / e->ranks, entering = e->sent ? fmin(tokens, pairs) : tokens;
+    rc_expert_call call = {.width = e->width,
+                           .inner = e->padded_inner,
+                           .weight_bytes = e->weight_bytes,
+                           .tokens = entering,
+                           .pairs = pairs,
+                           .distinct = distinct / e->ranks,
+                           .mean_tokens = (e->sent ? pairs : tokens * e->top_k) / e->held,
+                           .widest_tile = e->rate.token_tile};
     if (tokens > 0)
-        rc_rate_add(&e->rate,
-                    rc_experts_work(e->width, e->padded_inner, e->weight_bytes, fmin(tokens, pairs),
-                                    distinct / e->ranks, pairs, e->rate.token_tile),
-                    e->count, &cost->lines[RC_FAMILY_EXPERTS]);
+        rc_rate_add(&e->rate, rc_experts_work(&call), e->count, &cost->lines[RC_FAMILY_EXPERTS]);
 }

@@ -2,7 +2,10 @@
  * experts.h - the grouped GEMMs of routed experts.
  * On a rank: D distinct experts of h x n columns (n padded to the kernel's tile), P token-expert pairs.
  *   bytes = 3 D h n w + P (2 h + 3 n) 2        flops = 6 h n P'
- * with P' the pairs after every expert's tokens were rounded up to the kernel's token tile.
+ * with P' the pairs after every expert's tokens were rounded up to a tile.  Libraries choose the tile before they know
+ * where the tokens go: for the mean of the tokens that enter the rank, as if all their experts were here.  It is the power
+ * of two from that mean on, at least 8, at most the widest the kernel has.  So few experts on a rank (EP) run wide tiles
+ * that stay mostly empty.
  */
 #ifndef RC_COST_EXPERTS_H
 #define RC_COST_EXPERTS_H
@@ -15,16 +18,24 @@ typedef struct rc_experts {
     double padded_inner;
     double top_k;
     double ranks;        /* ranks that share the experts by expert (EP) */
+    double held;         /* experts on a rank */
+    bool sent;           /* only the tokens of its experts come to a rank (DP); else every token is on every rank */
     double weight_bytes; /* of one value, scales included */
     rc_popularity popularity;
     rc_rate rate;
 } rc_experts;
 
-/* Work of one layer on a rank: `inner` columns after padding, tokens of an expert in tiles of `token_tile`.  A unit is
- * one of the `tokens` that enter the rank: it is quantised, copied to its experts' rows and gathered from them, whatever
- * share of its `pairs` (tokens x experts) the rank computes.  A group is a touched expert. */
-rc_work rc_experts_work(double width, double inner, double weight_bytes, double tokens, double distinct, double pairs,
-                        double token_tile);
+/* One call of the kernel on a rank. */
+typedef struct rc_expert_call {
+    double width, inner, weight_bytes; /* h, n after padding, w */
+    double tokens;          /* that enter the rank: each is quantised, copied to its experts' rows and gathered
+                                          from them, whatever share of its pairs the rank computes; the units */
+    double pairs, distinct; /* computed here; experts touched, the groups */
+    double mean_tokens;     /* of an expert, as the library sees it beforehand */
+    double widest_tile;     /* 1: no tiles */
+} rc_expert_call;
+
+rc_work rc_experts_work(const rc_expert_call *call);
 bool rc_experts_init(rc_experts *experts, const rc_ffn *ffn, double hidden, rc_format_id format,
                      const rc_scenario *scenario, rc_arena *arena);
 /* `tokens` of the whole group that shares the experts, `distinct` experts they touch. */

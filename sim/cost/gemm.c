@@ -26,7 +26,8 @@ rc_work rc_gemm_work(double rows, double columns, rc_format_id format, double to
     double activation_bytes = rc_number_format_of(format)->activation_bytes;
     return (rc_work){.bytes = rows * columns * rc_bytes_per_value(format) + tokens * columns * activation_bytes +
                               tokens * rows * OUTPUT_BYTES,
-                     .flops = 2 * tokens * rows * columns};
+                     .flops = 2 * tokens * rows * columns,
+                     .depth = columns};
 }
 
 bool rc_gemm_init(rc_gemm *gemm, const rc_stack *stack, const rc_accelerator *accelerator, rc_format_id format,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * gemm.h - dense matrix work: tokens times a weight.
  * For m tokens and a rank's weight of n x k: bytes = n k w + m k a + 2 m n (w and a bytes of a weight and an activation,
- * outputs in BF16), flops = 2 m n k.
+ * outputs in BF16), flops = 2 m n k, depth = k: a thread block walks the columns of its tile one after another.
  */
 #ifndef RC_COST_GEMM_H
 #define RC_COST_GEMM_H

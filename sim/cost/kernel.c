@@ -17,6 +17,7 @@ bool rc_rate_find(const rc_stack *stack, const rc_accelerator *accelerator, cons
             .launch_s = kernel->launch_s,
             .unit_s = kernel->unit_time_s,
             .group_s = kernel->group_time_s,
+            .depth_s = kernel->depth_time_s,
             .s_per_byte = 1 / (kernel->memory_efficiency * accelerator->memory_bytes_per_s),
             .s_per_flop = 1 / (kernel->compute_efficiency * rc_peak_flops(accelerator, (rc_peak)kernel->peak)),
             .sharpness = kernel->sharpness,
@@ -43,8 +44,8 @@ void rc_rate_add(const rc_rate *rate, rc_work work, double count, rc_cost_line *
     double major = body / (1 + ratio), minor = body - major;
     bool memory_bound = memory >= compute;
     line->seconds[RC_HBM] += count * (memory_bound ? major : minor);
-    line->seconds[RC_COMPUTE] +=
-        count * ((memory_bound ? minor : major) + rate->unit_s * work.units + rate->group_s * work.groups);
+    line->seconds[RC_COMPUTE] += count * ((memory_bound ? minor : major) + rate->unit_s * work.units +
+                                          rate->group_s * work.groups + rate->depth_s * work.depth);
     line->seconds[RC_LAUNCH] += count * rate->launch_s;
     line->bytes += count * work.bytes;
     line->flops += count * work.flops;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * kernel.h - the time of one kernel, and where a step's seconds are added up.
  *
- *   t = launch + unit_time * units + group_time * groups + ((bytes / (em BW))^p + (flops / (ec peak))^p)^(1/p)
+ *   t = launch + unit_time * units + group_time * groups + depth_time * depth + ((bytes / (em BW))^p + (flops / (ec peak))^p)^(1/p)
  *
  * Of the body, memory gets m^p / (m^p + c^p) and compute the rest, so that a breakdown always adds up.  A unit of work
  * (a sequence x KV head in attention, a token that enters
@@ -54,7 +54,7 @@ typedef struct rc_step_cost {
 
 /* A kernel of a stack on an accelerator, ready to price work. */
 typedef struct rc_rate {
-    double launch_s, unit_s, group_s;
+    double launch_s, unit_s, group_s, depth_s;
     double s_per_byte, s_per_flop;
     double sharpness;
     double column_tile, token_tile, head_tile;
@@ -63,6 +63,7 @@ typedef struct rc_rate {
 
 typedef struct rc_work {
     double bytes, flops, units, groups;
+    double depth; /* of the longest chain that one thread block walks alone: columns of a GEMM, keys of a query */
 } rc_work;
 
 /* The first of a chain of kernel names (ends with NULL) that the stack has.  False where it has none. */

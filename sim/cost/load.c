@@ -16,8 +16,12 @@ rc_load rc_load_decode(double sequences, double context, const double *reaches, 
 }
 
 rc_load rc_load_prefill(double chunk, double past, bool last, const double *reaches, int reaches_count) {
-    rc_load load = {
-        .tokens = chunk, .logits = last ? 1 : 0, .prefill_tokens = chunk, .prefill_sequences = 1, .prefill_past = past};
+    rc_load load = {.tokens = chunk,
+                    .logits = last ? 1 : 0,
+                    .prefill_tokens = chunk,
+                    .prefill_sequences = 1,
+                    .prefill_past = past,
+                    .prefill_longest = past + chunk};
     for (int r = 0; r < reaches_count; r++)
         load.prefill_pairs[r] = rc_chunk_pairs(past, chunk, reaches[r]);
     return load;

@@ -17,6 +17,7 @@ typedef struct rc_load {
     double decode_context[RC_REACHES_MAX]; /* sum over sequences of min(context, reach) */
     double prefill_tokens, prefill_sequences;
     double prefill_past;                  /* sum of tokens cached before each chunk */
+    double prefill_longest;               /* most keys that a chunk sees, its own tokens included */
     double prefill_pairs[RC_REACHES_MAX]; /* sum over chunk tokens of keys each looks at, at most reach */
 } rc_load;
 

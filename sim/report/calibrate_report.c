@@ -7,6 +7,8 @@
 static void family_json(cJSON *list, const rc_calibrated_family *f) {
     cJSON *entry = cJSON_CreateObject();
     rc_json_add_text(entry, "family", f->family);
+    rc_json_add_text(entry, "code", f->code);
+    rc_json_add_bool(entry, "in_stack", f->in_stack);
     rc_json_add_number(entry, "samples", f->fitted + f->held_out);
     rc_json_add_number(entry, "held_out", f->held_out);
     rc_json_add_number(entry, "launch_s", f->launch_s);
@@ -15,39 +17,53 @@ static void family_json(cJSON *list, const rc_calibrated_family *f) {
     rc_json_add_number(entry, "sharpness", f->sharpness);
     rc_json_add_number(entry, "unit_time_s", f->unit_time_s);
     rc_json_add_number(entry, "group_time_s", f->group_time_s);
+    rc_json_add_number(entry, "depth_time_s", f->depth_time_s);
     rc_json_add_number(entry, "tile", f->tile);
+    rc_json_add_number(entry, "token_tile", f->token_tile);
     rc_json_add_number(entry, "median_error", f->median_error);
     rc_json_add_number(entry, "p90_error", f->p90_error);
+    rc_json_add_number(entry, "fitted_median_error", f->fitted_median);
+    rc_json_add_number(entry, "fitted_p90_error", f->fitted_p90);
     rc_json_add_number(entry, "falls", f->falls);
     rc_json_add_bool(entry, "explained", f->explained);
     cJSON_AddItemToArray(list, entry);
 }
 
+/* A time of a term, or a dash where the family has none. */
+static void term(rc_text_table *t, size_t column, double seconds) {
+    char text[40];
+    rc_text_table_cell(t, column, "%s", seconds > 0 ? rc_quantity_text(text, sizeof text, seconds, RC_SECONDS) : "-");
+}
+
 static void print_families(FILE *out, const rc_calibrate_result *r, rc_format format) {
-    enum { COLUMNS = 12 };
-    const char *const header[] = {"family", "rows",    "launch", "memory", "compute", "p",
-                                  "a unit", "a group", "tile",   "median", "p90",     "falls"};
+    static const char *const header[] = {"family", "rows",     "launch",  "memory",  "compute",
+                                         "p",      "a unit",   "a group", "a depth", "tiles",
+                                         "fitted", "held out", "p90",     "falls",   "kernel"};
+    enum { COLUMNS = sizeof header / sizeof *header };
     rc_text_table *t = rc_text_table_new(COLUMNS);
-    char a[40];
     for (size_t i = 0; i < COLUMNS; i++)
         rc_text_table_cell(t, i, "%s", header[i]);
     for (size_t i = 0; i < r->families_count; i++) {
         const rc_calibrated_family *f = &r->families[i];
+        char tokens[40] = "";
+        if (f->token_tile > 1)
+            snprintf(tokens, sizeof tokens, " x %.0f", f->token_tile);
         rc_text_table_row(t);
         rc_text_table_cell(t, 0, "%s%s", f->family, f->explained ? "" : " (!)");
         rc_text_table_cell(t, 1, "%.0f", f->fitted + f->held_out);
-        rc_text_table_cell(t, 2, "%s", rc_quantity_text(a, sizeof a, f->launch_s, RC_SECONDS));
+        term(t, 2, f->launch_s);
         rc_text_table_cell(t, 3, "%.3f", f->memory_efficiency);
         rc_text_table_cell(t, 4, "%.3f", f->compute_efficiency);
         rc_text_table_cell(t, 5, "%.2f", f->sharpness);
-        rc_text_table_cell(t, 6, "%s",
-                           f->unit_time_s > 0 ? rc_quantity_text(a, sizeof a, f->unit_time_s, RC_SECONDS) : "-");
-        rc_text_table_cell(t, 7, "%s",
-                           f->group_time_s > 0 ? rc_quantity_text(a, sizeof a, f->group_time_s, RC_SECONDS) : "-");
-        rc_text_table_cell(t, 8, "%.0f", f->tile);
-        rc_text_table_cell(t, 9, "%.1f %%", 100 * f->median_error);
-        rc_text_table_cell(t, 10, "%.1f %%", 100 * f->p90_error);
-        rc_text_table_cell(t, 11, "%.1f %%", 100 * f->falls);
+        term(t, 6, f->unit_time_s);
+        term(t, 7, f->group_time_s);
+        term(t, 8, f->depth_time_s);
+        rc_text_table_cell(t, 9, "%.0f%s", f->tile, tokens);
+        rc_text_table_cell(t, 10, "%.1f %%", 100 * f->fitted_median);
+        rc_text_table_cell(t, 11, "%.1f %%", 100 * f->median_error);
+        rc_text_table_cell(t, 12, "%.1f %%", 100 * f->p90_error);
+        rc_text_table_cell(t, 13, "%.1f %%", 100 * f->falls);
+        rc_text_table_cell(t, 14, "%s%s", f->in_stack ? "" : "not in the stack: ", f->code);
     }
     rc_text_table_print(t, out, format);
 }
@@ -68,10 +84,12 @@ rc_status rc_print_calibrate(FILE *out, const rc_calibrate_result *r, rc_format 
     fprintf(out, "\n%.0f rows used, %.0f of other systems, engines or kernels left out\n", r->rows, r->ignored);
     if (r->duplicates > 0)
         fprintf(out, "%.0f rows have the shape of another and another time: both are kept\n", r->duplicates);
-    fprintf(
-        out,
-        "Errors are those of the third of the shapes that was held out.  falls: neighbours where the time falls by\n"
-        "5 %% or more though the work grows, where a library switched kernels.  (!): more than 10 %% in the median or\n"
-        "30 %% at the 90th percentile, which these numbers do not explain.\n");
+    fprintf(out, "fitted, held out: median errors of the rows that were fitted and of the third of the shapes that was "
+                 "not, p90\n"
+                 "of the latter.  falls: neighbours where the time falls by 5 %% or more though the work grows, where "
+                 "a library\n"
+                 "switched kernels.  (!): more than 10 %% in the median or 30 %% at the 90th percentile, which these "
+                 "numbers do\n"
+                 "not explain.  Of several kernels of a family the stack takes the one with the most rows.\n");
     return RC_OK;
 }

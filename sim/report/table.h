@@ -6,7 +6,7 @@
 #define RC_REPORT_TABLE_H
 #include "rackcast.h"
 
-enum { RC_TABLE_COLUMNS = 12, RC_TABLE_ROWS = 64, RC_TABLE_CELL = 72 };
+enum { RC_TABLE_COLUMNS = 16, RC_TABLE_ROWS = 64, RC_TABLE_CELL = 72 };
 
 typedef struct rc_text_table {
     size_t columns, rows; /* the first row is the header */

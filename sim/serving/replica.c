@@ -14,15 +14,17 @@ static rc_request *request_of(const rc_replica *r, uint32_t index) {
 void rc_replica_init(rc_replica *r, uint32_t index, const rc_scenario *s, const rc_step_plan *plan,
                      const rc_policy *policy, double room_bytes, double kv_bytes, double state_bytes,
                      rc_metrics *metrics, rc_request **requests, bool stepwise, rc_arena *arena) {
-    *r = (rc_replica){.index = index,
-                      .scenario = s,
-                      .plan = plan,
-                      .policy = policy,
-                      .metrics = metrics,
-                      .requests = requests,
-                      .stepwise = stepwise,
-                      .max_running = s->engine.max_running,
-                      .max_batched_tokens = s->engine.max_batched_tokens};
+    *r = (rc_replica){
+        .index = index,
+        .scenario = s,
+        .plan = plan,
+        .policy = policy,
+        .metrics = metrics,
+        .requests = requests,
+        .frontend = {.request_s = s->hardware.stack.frontend.request_s, .token_s = s->hardware.stack.frontend.token_s},
+        .stepwise = stepwise,
+        .max_running = s->engine.max_running,
+        .max_batched_tokens = s->engine.max_batched_tokens};
     /* A model without a growing cache counts requests: one block holds the state of one, up to a million tokens. */
     double tokens = kv_bytes > 0 ? s->engine.kv_block_tokens : 1048576,
            block = kv_bytes > 0 ? tokens * kv_bytes : state_bytes;
@@ -50,7 +52,7 @@ bool rc_replica_can_hold(const rc_replica *r, const rc_request *request) {
 }
 
 double rc_replica_load(const rc_replica *r) {
-    return (double)(r->waiting_count + r->prefilling_count + r->decoding_count);
+    return (double)(r->frontend.inside + r->waiting_count + r->prefilling_count + r->decoding_count);
 }
 
 /* ---------- queue */
@@ -366,6 +368,7 @@ static rc_load load_of(const rc_replica *r) {
         load.prefill_tokens += request->chunk;
         load.prefill_sequences++;
         load.prefill_past += request->prefilled;
+        load.prefill_longest = fmax(load.prefill_longest, (double)request->prefilled + request->chunk);
         load.logits += request->prefilled + request->chunk == rc_request_prompt(request);
         for (int reach = 0; reach < r->plan->reaches_count; reach++)
             load.prefill_pairs[reach] += rc_chunk_pairs(request->prefilled, request->chunk, r->plan->reaches[reach]);

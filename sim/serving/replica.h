@@ -10,6 +10,7 @@
  */
 #ifndef RC_REPLICA_H
 #define RC_REPLICA_H
+#include "frontend.h"
 #include "kv_pool.h"
 #include "metrics.h"
 #include "policy.h"
@@ -33,6 +34,7 @@ struct rc_replica {
     const rc_policy *policy;
     rc_metrics *metrics;
     rc_request **requests; /* the run's array, which may move as it grows */
+    rc_frontend frontend;
     rc_kv_pool pool;
     uint64_t free_before; /* blocks that were free just before the last change: the end of a ramp */
     double max_running, max_batched_tokens;
@@ -73,7 +75,7 @@ void rc_replica_free(rc_replica *replica);
 /* A request whose caches could never fit, alone on the replica. */
 bool rc_replica_can_hold(const rc_replica *replica, const rc_request *request);
 void rc_replica_enqueue(rc_replica *replica, uint32_t request);
-double rc_replica_load(const rc_replica *replica); /* requests waiting and running */
+double rc_replica_load(const rc_replica *replica); /* requests in the front end, waiting and running */
 
 /* Plans and begins the next stretch at `now`; false where there is nothing to do.  It ends at replica->ends. */
 bool rc_replica_begin(rc_replica *replica, rc_time now, rc_time horizon);

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-typedef enum event_kind { EVENT_ARRIVAL, EVENT_STRETCH_END, EVENT_RUN_END } event_kind;
-enum { PRIORITY_ARRIVAL, PRIORITY_STRETCH_END, PRIORITY_RUN_END };
+typedef enum event_kind { EVENT_ARRIVAL, EVENT_READY, EVENT_STRETCH_END, EVENT_RUN_END } event_kind;
+enum { PRIORITY_ARRIVAL, PRIORITY_READY, PRIORITY_STRETCH_END, PRIORITY_RUN_END };
 
 typedef struct simulation {
     const rc_scenario *scenario;
@@ -115,7 +115,7 @@ static void record(simulation *sim) {
     double waiting = 0, running = 0, used = 0, before = 0, total = 0;
     for (size_t i = 0; i < sim->replicas_count; i++) {
         const rc_replica *r = &sim->replicas[i];
-        waiting += (double)r->waiting_count;
+        waiting += (double)(r->frontend.inside + r->waiting_count);
         running += (double)(r->prefilling_count + r->decoding_count);
         used += (double)(r->pool.total - r->pool.free);
         before += (double)(r->pool.total - r->free_before);
@@ -144,6 +144,19 @@ static void lose(simulation *sim, uint32_t index) {
         ask_again(sim, back_off_s + rc_arrivals_think_s(&sim->arrivals));
 }
 
+/* The request has passed the front end of its replica. */
+static void on_ready(simulation *sim, uint32_t index) {
+    rc_replica *replica = &sim->replicas[sim->requests[index].replica];
+    rc_frontend_leave(&replica->frontend);
+    rc_replica_enqueue(replica, index);
+    if (!replica->busy)
+        return; /* begun when all arrivals of this moment are there */
+    if (rc_replica_shorten(replica, rc_event_queue_now(sim->events))) {
+        rc_event_queue_cancel(sim->events, sim->stretch_ends[replica->index]);
+        schedule_end(sim, replica);
+    }
+}
+
 static void on_arrival(simulation *sim, uint32_t index) {
     rc_replica *replica = route(sim);
     if (!sim->closed)
@@ -153,13 +166,12 @@ static void on_arrival(simulation *sim, uint32_t index) {
         return;
     }
     sim->requests[index].replica = replica->index;
-    rc_replica_enqueue(replica, index);
-    if (!replica->busy)
-        return; /* begun when all arrivals of this moment are there */
-    if (rc_replica_shorten(replica, rc_event_queue_now(sim->events))) {
-        rc_event_queue_cancel(sim->events, sim->stretch_ends[replica->index]);
-        schedule_end(sim, replica);
-    }
+    rc_time now = rc_event_queue_now(sim->events),
+            ready = rc_frontend_pass(&replica->frontend, &sim->requests[index], now);
+    if (ready > now)
+        rc_event_queue_schedule(sim->events, ready, PRIORITY_READY, (rc_event){EVENT_READY, index});
+    else
+        on_ready(sim, index);
 }
 
 static void on_stretch_end(simulation *sim, rc_replica *replica) {
@@ -175,7 +187,7 @@ static void begin_idle(simulation *sim) {
     if (rc_event_queue_peek(sim->events, &next) && next == now)
         return;
     for (size_t i = 0; i < sim->replicas_count; i++)
-        if (!sim->replicas[i].busy && rc_replica_load(&sim->replicas[i]) > 0)
+        if (!sim->replicas[i].busy && rc_replica_load(&sim->replicas[i]) > (double)sim->replicas[i].frontend.inside)
             begin(sim, &sim->replicas[i]);
 }
 
@@ -193,6 +205,8 @@ static void play(simulation *sim) {
             break;
         if (event.kind == EVENT_ARRIVAL)
             on_arrival(sim, event.subject);
+        else if (event.kind == EVENT_READY)
+            on_ready(sim, event.subject);
         else
             on_stretch_end(sim, &sim->replicas[event.subject]);
         begin_idle(sim);
@@ -236,7 +250,7 @@ static size_t drop_unasked(simulation *sim, rc_time end) {
 static void check_conservation(const simulation *sim) {
     for (size_t i = 0; i < sim->replicas_count; i++) {
         const rc_replica *r = &sim->replicas[i];
-        bool empty = r->waiting_count + r->prefilling_count + r->decoding_count == 0;
+        bool empty = r->frontend.inside + r->waiting_count + r->prefilling_count + r->decoding_count == 0;
         assert(!empty || (r->pool.free == r->pool.total && r->context == 0));
         (void)empty;
     }
@@ -283,7 +297,7 @@ rc_status rc_simulate(const rc_scenario *s, bool stepwise, rc_run_result *result
         }
         rc_metrics_finish(sim.metrics, s, sim.requests, count, rc_seconds_of(end), result);
         for (size_t i = 0; i < sim.replicas_count; i++) {
-            result->queued += (double)sim.replicas[i].waiting_count;
+            result->queued += (double)(sim.replicas[i].frontend.inside + sim.replicas[i].waiting_count);
             result->running += (double)(sim.replicas[i].prefilling_count + sim.replicas[i].decoding_count);
         }
         result->events = (double)rc_event_queue_handled(sim.events);

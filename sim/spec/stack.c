@@ -22,7 +22,8 @@ static const char *const level_names[] = {"inner", "outer", NULL};
 
 RC_LOCAL_TABLE(
     kernel_table, rc_kernel, "kernel",
-    "One kernel family: t = launch + unit_time units + group_time groups + p-norm of memory and compute.",
+    "One kernel family: t = launch + unit_time units + group_time groups + depth_time depth + p-norm of memory and "
+    "compute.",
     {"launch", RC_FIELD_QUANTITY, offsetof(rc_kernel, launch_s), "launch and ramp of the kernel", .required = true,
      .unit = RC_SECONDS},
     {"memory_efficiency", RC_FIELD_NUMBER, offsetof(rc_kernel, memory_efficiency),
@@ -35,10 +36,12 @@ RC_LOCAL_TABLE(
     {"unit_time", RC_FIELD_QUANTITY, offsetof(rc_kernel, unit_time_s), "cost of a unit of work", .unit = RC_SECONDS},
     {"group_time", RC_FIELD_QUANTITY, offsetof(rc_kernel, group_time_s), "cost of an expert with a token",
      .unit = RC_SECONDS},
+    {"depth_time", RC_FIELD_QUANTITY, offsetof(rc_kernel, depth_time_s),
+     "cost of a column that a GEMM sums over, of a key that the longest chunk sees", .unit = RC_SECONDS},
     {"column_tile", RC_FIELD_COUNT, offsetof(rc_kernel, column_tile), "columns are rounded up to it", .absent = 1,
      .low = 1, .high = 65536},
-    {"token_tile", RC_FIELD_COUNT, offsetof(rc_kernel, token_tile), "smallest tokens per expert", .absent = 1, .low = 1,
-     .high = 65536},
+    {"token_tile", RC_FIELD_COUNT, offsetof(rc_kernel, token_tile), "widest tile of the tokens of an expert",
+     .absent = 1, .low = 1, .high = 65536},
     {"head_tile", RC_FIELD_COUNT, offsetof(rc_kernel, head_tile), "query heads are rounded up to it", .absent = 1,
      .low = 1, .high = 1024},
     PROVENANCE(rc_kernel),
@@ -96,6 +99,16 @@ RC_LOCAL_TABLE(step_table, rc_stack_step, "step", "What a step costs beside its 
                PROVENANCE(rc_stack_step),
                {"samples", RC_FIELD_COUNT, offsetof(rc_stack_step, samples), "rows it was taken from", .absent = NAN});
 
+RC_LOCAL_TABLE(frontend_table, rc_stack_frontend, "frontend",
+               "What a request meets before the engine: HTTP and the tokenizer, one request after another.",
+               {"request", RC_FIELD_QUANTITY, offsetof(rc_stack_frontend, request_s), "time for a request",
+                .required = true, .unit = RC_SECONDS},
+               {"token", RC_FIELD_QUANTITY, offsetof(rc_stack_frontend, token_s), "and for each token of its prompt",
+                .required = true, .unit = RC_SECONDS},
+               PROVENANCE(rc_stack_frontend),
+               {"samples", RC_FIELD_COUNT, offsetof(rc_stack_frontend, samples), "rows it was taken from",
+                .absent = NAN});
+
 typedef struct interval {
     double share;
     int provenance;
@@ -128,6 +141,8 @@ RC_TABLE(rc_stack_table, stack_file, "stack", "What a serving engine makes of an
           .table = &memory_table},
          {"defaults", RC_FIELD_OBJECT, FIELD(defaults), "engine settings", .required = true, .table = &engine_table},
          {"step", RC_FIELD_OBJECT, FIELD(step), "cost beside kernels", .required = true, .table = &step_table},
+         {"frontend", RC_FIELD_OBJECT, FIELD(frontend), "HTTP and the tokenizer; without it they take no time",
+          .table = &frontend_table},
          {"kernels", RC_FIELD_MAP, FIELD(kernels), "kernel families by name", .required = true, .table = &kernel_table,
           .count_offset = FIELD(kernels_count)},
          {"collectives", RC_FIELD_LIST, FIELD(collectives), "collective algorithms", .required = true,

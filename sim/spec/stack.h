@@ -2,7 +2,7 @@
  * stack.h - what a serving engine of a given version makes of an accelerator: which kernels it has, how fast they really
  * are, what a step costs beside them, what memory it takes, and what its settings are unless a scenario says otherwise.
  *
- * A kernel family's time is  t = launch + unit_time * units + group_time * groups + ((bytes / (em BW))^p + (flops / (ec peak))^p)^(1/p)
+ * A kernel family's time is  t = launch + unit_time * units + group_time * groups + depth_time * depth + ((bytes / (em BW))^p + (flops / (ec peak))^p)^(1/p)
  * with em and ec the shares of the data sheet it reaches and p how sharply memory and compute give way to each other.
  */
 #ifndef RC_STACK_H
@@ -21,10 +21,12 @@ typedef struct rc_kernel {
     double sharpness;          /* p */
     int peak;                  /* rc_peak: which peak ec is a share of */
     double unit_time_s;        /* per unit of work: sequence x KV head in attention, token that enters the experts */
-    double group_time_s;       /* per group of a grouped GEMM: expert with a token */
-    double column_tile;        /* columns are rounded up to a multiple of it */
-    double token_tile;         /* smallest number of tokens an expert runs; then doubling to 128, then multiples */
-    double head_tile;          /* query heads are rounded up to a multiple of it */
+    double
+        depth_time_s; /* per column that a GEMM sums over, per key of the longest chunk: no parallelism shortens it */
+    double group_time_s; /* per group of a grouped GEMM: expert with a token */
+    double column_tile;  /* columns are rounded up to a multiple of it */
+    double token_tile;   /* widest tile of an expert's tokens (see experts.h); 1: no tiles */
+    double head_tile;    /* query heads are rounded up to a multiple of it */
     int provenance;
     double samples, median_error, p90_error; /* NaN where it was not fitted */
     const char *shapes;                      /* range of shapes it was fitted to; NULL: none */
@@ -71,6 +73,16 @@ typedef struct rc_stack_step {
     const char *source;
 } rc_stack_step;
 
+/* What a request meets before the engine: HTTP, the chat template and the tokenizer, in one process, one request after
+ * another; the way back of its first token is counted here too. */
+typedef struct rc_stack_frontend {
+    double request_s; /* seconds for a request */
+    double token_s;   /* and for each token of its prompt */
+    int provenance;
+    double samples;
+    const char *source;
+} rc_stack_frontend;
+
 typedef struct rc_stack {
     const char *name, *title, *engine, *version, *accelerator;
     const char **replicated; /* small tensors that every rank holds whole */
@@ -78,6 +90,7 @@ typedef struct rc_stack {
     rc_stack_memory memory;
     rc_stack_engine defaults;
     rc_stack_step step;
+    rc_stack_frontend frontend; /* zeros where the file has none */
     rc_kernel *kernels;
     size_t kernels_count;
     rc_collective *collectives;

@@ -93,10 +93,14 @@ static void write_kernel(calibrator *c, const rc_kernel_fit *fit, const char *so
         put_quantity(entry, "unit_time", fit->kernel.unit_time_s);
     if (fit->kernel.group_time_s > 0)
         put_quantity(entry, "group_time", fit->kernel.group_time_s);
+    if (fit->kernel.depth_time_s > 0)
+        put_quantity(entry, "depth_time", fit->kernel.depth_time_s);
     if (fit->kernel.column_tile > 1)
         put_number(entry, "column_tile", fit->kernel.column_tile);
     if (fit->kernel.head_tile > 1)
         put_number(entry, "head_tile", fit->kernel.head_tile);
+    if (fit->kernel.token_tile > 1)
+        put_number(entry, "token_tile", fit->kernel.token_tile);
     put_text(entry, "provenance", "fitted");
     put_text(entry, "source", source);
     put_number(entry, "samples", (double)(fit->fitted + fit->held_out));
@@ -110,6 +114,7 @@ static void write_kernel(calibrator *c, const rc_kernel_fit *fit, const char *so
 
 static void report_family(rc_calibrated_family *into, const rc_kernel_fit *fit) {
     *into = (rc_calibrated_family){.family = fit->family,
+                                   .code = fit->code,
                                    .fitted = (double)fit->fitted,
                                    .held_out = (double)fit->held_out,
                                    .launch_s = fit->kernel.launch_s,
@@ -118,30 +123,58 @@ static void report_family(rc_calibrated_family *into, const rc_kernel_fit *fit) 
                                    .sharpness = fit->kernel.sharpness,
                                    .unit_time_s = fit->kernel.unit_time_s,
                                    .group_time_s = fit->kernel.group_time_s,
+                                   .depth_time_s = fit->kernel.depth_time_s,
                                    .tile = fmax(fit->kernel.column_tile, fit->kernel.head_tile),
+                                   .token_tile = fit->kernel.token_tile,
                                    .median_error = fit->median_error,
                                    .p90_error = fit->p90_error,
+                                   .fitted_median = fit->fitted_median,
+                                   .fitted_p90 = fit->fitted_p90,
                                    .falls = fit->falls,
                                    .explained = fit->explained};
 }
 
-static void fit_families(calibrator *c, const char *source, rc_calibrate_result *result) {
+/* The samples from `first` on that are of one family and, where `code`, of one kernel. */
+static size_t end_of(const rc_samples *samples, size_t first, bool code) {
+    size_t last = first + 1;
+    while (last < samples->count && samples->list[last].family == samples->list[first].family &&
+           (!code || samples->list[last].kernel == samples->list[first].kernel))
+        last++;
+    return last;
+}
+
+/* An engine may have several kernels for a family and switch by shape.  The stack takes the one with the most rows; the
+ * others are fitted and reported, so that one sees what a shape without the usual kernel would cost. */
+static void fit_family(calibrator *c, size_t first, size_t end, const char *source, rc_calibrate_result *result) {
     enum { ROWS_MIN = 8 };
     const rc_sample *list = c->samples.list;
-    for (size_t first = 0, last; first < c->samples.count; first = last) {
-        for (last = first + 1; last < c->samples.count && list[last].family == list[first].family;)
-            last++;
+    rc_kernel_fit most = {.fitted = 0};
+    size_t into = 0; /* the stack's own in the report */
+    for (size_t last; first < end; first = last) {
+        last = end_of(&c->samples, first, true);
         rc_kernel_fit fit = {.fitted = 0};
         if (last - first >= ROWS_MIN && result->families_count < RC_FAMILIES_MAX)
             fit = rc_kernel_fit_family(list + first, last - first, &c->accelerator);
-        if (fit.fitted == 0) {
-            rc_note_add(c->problems,
-                        "%s: %zu rows are too few to fit (%d or more are needed); the stack keeps its numbers",
-                        list[first].family, last - first, ROWS_MIN);
-            continue;
-        }
-        report_family(&result->families[result->families_count++], &fit);
-        write_kernel(c, &fit, source);
+        if (fit.fitted > 0) {
+            into = fit.fitted + fit.held_out > most.fitted + most.held_out ? result->families_count : into;
+            report_family(&result->families[result->families_count++], &fit);
+        } else
+            rc_note_add(c->problems, "%s%s%s: %zu rows are too few to fit (%d or more are needed)", list[first].family,
+                        list[first].kernel[0] ? " by " : "", list[first].kernel, last - first, ROWS_MIN);
+        if (fit.fitted + fit.held_out > most.fitted + most.held_out)
+            most = fit;
+    }
+    if (most.fitted > 0) {
+        result->families[into].in_stack = true;
+        write_kernel(c, &most, source);
+    } else
+        rc_note_add(c->problems, "%s: the stack keeps its numbers", list[end - 1].family);
+}
+
+static void fit_families(calibrator *c, const char *source, rc_calibrate_result *result) {
+    for (size_t first = 0, last; first < c->samples.count; first = last) {
+        last = end_of(&c->samples, first, false);
+        fit_family(c, first, last, source, result);
     }
 }
 

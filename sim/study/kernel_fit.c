@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is fitted.  A family takes the first so many: the time of a unit or a group only where its work has some. */
-enum { LAUNCH, MEMORY, COMPUTE, SHARPNESS, UNIT, GROUP, PARAMETERS_MAX };
-enum { ROUNDS = 12, STEPS_MAX = 40, ROWS_MAX = 4000 };
+/* What is fitted: the first four of every family, the time of a unit, a group or the depth where its work has some. */
+enum { LAUNCH, MEMORY, COMPUTE, SHARPNESS, UNIT, GROUP, DEPTH, PARAMETERS_MAX };
+enum { ROUNDS = 12, STEPS_MAX = 40, ROWS_MAX = 4000, TILES_MAX = 20 };
 
 static const double loss_scale = 0.1; /* logarithm: errors above 10 % count less and less */
 static const double widest_scale = 1.6;
@@ -23,13 +23,14 @@ static const double explained_median = 0.10, explained_p90 = 0.30; /* what a for
 
 /* A call as the solver sees it: memory and compute seconds at the data sheet's rates. */
 typedef struct call {
-    double memory_s, compute_s, units, groups, log_time, weight;
+    double memory_s, compute_s, units, groups, depth, log_time, weight;
 } call;
 
 typedef struct problem {
     call *calls;
     size_t count;
-    int parameters;
+    int fitted[PARAMETERS_MAX]; /* which parameters */
+    size_t fitted_count;
 } problem;
 
 /* ---------- the model, in unbounded parameters */
@@ -47,23 +48,33 @@ static double efficiency(double x) {
     return between(x, efficiency_low, efficiency_high);
 }
 
-static double predicted_s(const problem *p, const double *x, const call *c) {
+/* All parameters; those that are not fitted are -infinity, the logarithm of no time. */
+static double predicted_s(const double *x, const call *c) {
     double memory = c->memory_s / efficiency(x[MEMORY]), compute = c->compute_s / efficiency(x[COMPUTE]);
     double sharpness = between(x[SHARPNESS], sharpness_low, sharpness_high);
     double larger = fmax(memory, compute), smaller = fmin(memory, compute);
     double body = larger > 0 ? larger * pow(1 + pow(smaller / larger, sharpness), 1 / sharpness) : 0;
-    return exp(x[LAUNCH]) + body + (p->parameters > UNIT ? exp(x[UNIT]) * c->units : 0) +
-           (p->parameters > GROUP ? exp(x[GROUP]) * c->groups : 0);
+    return exp(x[LAUNCH]) + body + exp(x[UNIT]) * c->units + exp(x[GROUP]) * c->groups + exp(x[DEPTH]) * c->depth;
 }
 
 static double residual(const problem *p, const double *x, size_t i) {
-    return log(predicted_s(p, x, &p->calls[i])) - p->calls[i].log_time;
+    return log(predicted_s(x, &p->calls[i])) - p->calls[i].log_time;
+}
+
+/* The solver's vector holds the fitted parameters alone. */
+static void spread(const problem *p, const gsl_vector *fitted, double *all) {
+    for (int i = 0; i < PARAMETERS_MAX; i++)
+        all[i] = -INFINITY;
+    for (size_t i = 0; i < p->fitted_count; i++)
+        all[p->fitted[i]] = gsl_vector_get(fitted, i);
 }
 
 static int residuals(const gsl_vector *x, void *data, gsl_vector *f) {
     const problem *p = data;
+    double all[PARAMETERS_MAX];
+    spread(p, x, all);
     for (size_t i = 0; i < p->count; i++)
-        gsl_vector_set(f, i, residual(p, x->data, i));
+        gsl_vector_set(f, i, residual(p, all, i));
     return GSL_SUCCESS;
 }
 
@@ -80,17 +91,18 @@ static double robust_loss(const problem *p, const double *x) {
 
 static void solve_once(problem *p, double *x, const gsl_vector *weights) {
     gsl_multifit_nlinear_parameters options = gsl_multifit_nlinear_default_parameters();
-    gsl_multifit_nlinear_fdf system = {.f = residuals, .n = p->count, .p = (size_t)p->parameters, .params = p};
+    gsl_multifit_nlinear_fdf system = {.f = residuals, .n = p->count, .p = p->fitted_count, .params = p};
     gsl_multifit_nlinear_workspace *space =
-        gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &options, p->count, (size_t)p->parameters);
-    gsl_vector_const_view start = gsl_vector_const_view_array(x, (size_t)p->parameters);
+        gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &options, p->count, p->fitted_count);
+    gsl_vector *start = gsl_vector_alloc(p->fitted_count);
     int info;
-    if (gsl_multifit_nlinear_winit(&start.vector, weights, &system, space) == GSL_SUCCESS) {
+    for (size_t i = 0; i < p->fitted_count; i++)
+        gsl_vector_set(start, i, x[p->fitted[i]]);
+    if (gsl_multifit_nlinear_winit(start, weights, &system, space) == GSL_SUCCESS) {
         gsl_multifit_nlinear_driver(STEPS_MAX, 1e-8, 1e-8, 1e-10, NULL, NULL, &info, space);
-        const gsl_vector *found = gsl_multifit_nlinear_position(space);
-        for (int i = 0; i < p->parameters; i++)
-            x[i] = gsl_vector_get(found, (size_t)i);
+        spread(p, gsl_multifit_nlinear_position(space), x);
     }
+    gsl_vector_free(start);
     gsl_multifit_nlinear_free(space);
 }
 
@@ -115,14 +127,20 @@ static double solve(problem *p, double shortest_s, double *best) {
     static const double starts[][3] = {{0.8, 0.6, 2.5}, {0.5, 0.2, 1.3}, {0.9, 0.05, 1.8}}; /* em, ec, p */
     double least = INFINITY;
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-        double x[PARAMETERS_MAX] = {
+        const double start[PARAMETERS_MAX] = {
             [LAUNCH] = log(0.9 * shortest_s),
             [MEMORY] = unbounded(starts[i][0], efficiency_low, efficiency_high),
             [COMPUTE] = unbounded(starts[i][1], efficiency_low, efficiency_high),
             [SHARPNESS] = unbounded(starts[i][2], sharpness_low, sharpness_high),
             [UNIT] = log(1e-8),
             [GROUP] = log(1e-8),
+            [DEPTH] = log(1e-10),
         };
+        double x[PARAMETERS_MAX];
+        for (int k = 0; k < PARAMETERS_MAX; k++)
+            x[k] = -INFINITY;
+        for (size_t k = 0; k < p->fitted_count; k++)
+            x[p->fitted[k]] = start[p->fitted[k]];
         double loss = solve_from(p, x);
         if (loss < least) {
             least = loss;
@@ -138,9 +156,17 @@ static bool is_decode(rc_sample_kind kind) {
     return kind == RC_SAMPLE_MLA_DECODE || kind == RC_SAMPLE_GQA_DECODE || kind == RC_SAMPLE_LINEAR_DECODE;
 }
 
-static int parameters_of(rc_sample_kind kind) {
-    bool units = kind == RC_SAMPLE_MLA_DECODE || kind == RC_SAMPLE_GQA_DECODE || kind == RC_SAMPLE_LINEAR_PREFILL;
-    return kind == RC_SAMPLE_EXPERTS ? GROUP + 1 : units ? UNIT + 1 : SHARPNESS + 1;
+static void choose_parameters(problem *p, rc_sample_kind kind) {
+    bool prefill = kind == RC_SAMPLE_GQA_PREFILL || kind == RC_SAMPLE_MLA_PREFILL;
+    p->fitted_count = 0;
+    for (int i = LAUNCH; i <= SHARPNESS; i++)
+        p->fitted[p->fitted_count++] = i;
+    if (kind != RC_SAMPLE_GEMM && kind != RC_SAMPLE_LINEAR_DECODE)
+        p->fitted[p->fitted_count++] = UNIT;
+    if (kind == RC_SAMPLE_EXPERTS)
+        p->fitted[p->fitted_count++] = GROUP;
+    if (kind == RC_SAMPLE_GEMM || prefill)
+        p->fitted[p->fitted_count++] = DEPTH;
 }
 
 /* A third of the shapes, whatever is measured beside them. */
@@ -148,19 +174,12 @@ static bool is_held_out(const rc_sample *s) {
     return rc_hash_bytes(RC_HASH_START, s->shape, sizeof s->shape) % 3 == 0;
 }
 
-static rc_peak peak_of(const rc_sample *s) {
-    bool fp8 = s->kind == RC_SAMPLE_MLA_DECODE && s->shape[3] < 2;
-    double bits = rc_number_format_of(s->format)->activation_bytes * 8;
-    bool matrix = s->kind == RC_SAMPLE_GEMM || s->kind == RC_SAMPLE_EXPERTS;
-    return fp8 ? RC_PEAK_FP8 : !matrix || bits > 12 ? RC_PEAK_BF16 : bits > 6 ? RC_PEAK_FP8 : RC_PEAK_FP4;
-}
-
 static double cache_weight(const rc_sample *s, double bytes, double cache) {
     bool cached = is_decode(s->kind) && bytes > cached_from * cache && bytes < cached_to * cache;
     return cached ? cached_weight : 1;
 }
 
-static void fill_problem(problem *p, const rc_sample *samples, size_t count, const rc_accelerator *a, double tile,
+static void fill_problem(problem *p, const rc_sample *samples, size_t count, const rc_accelerator *a, rc_tiles tiles,
                          bool held_out) {
     double cache = isnan(a->last_level_cache_bytes) ? 0 : a->last_level_cache_bytes;
     size_t wanted = 0, stride;
@@ -172,12 +191,13 @@ static void fill_problem(problem *p, const rc_sample *samples, size_t count, con
     for (size_t i = 0; i < count; i++) {
         if (is_held_out(&samples[i]) != held_out || wanted++ % stride)
             continue;
-        rc_work work = rc_sample_work(&samples[i], tile);
+        rc_work work = rc_sample_work(&samples[i], tiles);
         p->calls[p->count++] = (call){
             .memory_s = work.bytes / a->memory_bytes_per_s,
-            .compute_s = work.flops / rc_peak_flops(a, peak_of(&samples[i])),
+            .compute_s = work.flops / rc_peak_flops(a, samples[i].peak),
             .units = work.units,
             .groups = work.groups,
+            .depth = work.depth,
             .log_time = log(samples[i].seconds),
             .weight = cache_weight(&samples[i], work.bytes, cache),
         };
@@ -190,7 +210,7 @@ static void measure_errors(const problem *p, const double *x, double *median, do
     size_t n = 0;
     for (size_t i = 0; i < p->count; i++)
         if (p->calls[i].weight == 1)
-            errors[n++] = fabs(predicted_s(p, x, &p->calls[i]) / exp(p->calls[i].log_time) - 1);
+            errors[n++] = fabs(predicted_s(x, &p->calls[i]) / exp(p->calls[i].log_time) - 1);
     gsl_sort(errors, 1, n);
     *median = n ? gsl_stats_quantile_from_sorted_data(errors, 1, n, 0.5) : NAN;
     *p90 = n ? gsl_stats_quantile_from_sorted_data(errors, 1, n, 0.9) : NAN;
@@ -220,30 +240,46 @@ static double rounded(double value) {
     return strtod(text, NULL);
 }
 
-static rc_kernel kernel_of(const double *x, const rc_sample *sample, int parameters, double tile) {
+static rc_kernel kernel_of(const double *x, const rc_sample *sample, rc_tiles tiles) {
     bool experts = sample->kind == RC_SAMPLE_EXPERTS;
     return (rc_kernel){.name = sample->family,
                        .launch_s = rounded(exp(x[LAUNCH])),
                        .memory_efficiency = rounded(efficiency(x[MEMORY])),
                        .compute_efficiency = rounded(efficiency(x[COMPUTE])),
                        .sharpness = rounded(between(x[SHARPNESS], sharpness_low, sharpness_high)),
-                       .peak = peak_of(sample),
-                       .unit_time_s = parameters > UNIT ? rounded(exp(x[UNIT])) : 0,
-                       .group_time_s = parameters > GROUP ? rounded(exp(x[GROUP])) : 0,
-                       .column_tile = experts ? tile : 1,
-                       .head_tile = experts ? 1 : tile,
-                       .token_tile = 1,
+                       .peak = sample->peak,
+                       .unit_time_s = rounded(exp(x[UNIT])),
+                       .group_time_s = rounded(exp(x[GROUP])),
+                       .depth_time_s = rounded(exp(x[DEPTH])),
+                       .column_tile = experts ? tiles.shape : 1,
+                       .head_tile = experts ? 1 : tiles.shape,
+                       .token_tile = tiles.tokens,
                        .provenance = RC_FITTED};
 }
 
+/* Tiles that are tried: of the shape, and for each of them of the tokens. */
+static size_t tiles_of(rc_sample_kind kind, rc_tiles *tiles) {
+    static const double none[] = {1}, columns[] = {1, 64, 128, 256, 512}, heads[] = {1, 16, 64, 128},
+                        widest[] = {1, 64, 128, 256};
+    bool experts = kind == RC_SAMPLE_EXPERTS, latent = kind == RC_SAMPLE_MLA_DECODE;
+    const double *shapes = experts ? columns : latent ? heads : none;
+    size_t shapes_count = experts ? 5 : latent ? 4 : 1, tokens_count = experts ? 4 : 1, count = 0;
+    for (size_t s = 0; s < shapes_count; s++)
+        for (size_t t = 0; t < tokens_count; t++)
+            tiles[count++] = (rc_tiles){shapes[s], widest[t]};
+    return count;
+}
+
 rc_kernel_fit rc_kernel_fit_family(const rc_sample *samples, size_t count, const rc_accelerator *accelerator) {
-    static const double no_tiles[] = {1}, column_tiles[] = {1, 64, 128, 256, 512}, head_tiles[] = {1, 16, 64, 128};
-    bool experts = samples->kind == RC_SAMPLE_EXPERTS, heads = samples->kind == RC_SAMPLE_MLA_DECODE;
-    const double *tiles = experts ? column_tiles : heads ? head_tiles : no_tiles;
-    size_t tiles_count = experts ? 5 : heads ? 4 : 1;
+    rc_tiles tiles[TILES_MAX];
+    size_t tiles_count = tiles_of(samples->kind, tiles);
     double shortest = INFINITY, least = INFINITY;
-    problem p = {.calls = rc_allocate(count * sizeof *p.calls), .parameters = parameters_of(samples->kind)};
-    rc_kernel_fit fit = {.family = samples->family, .falls = share_of_falls(samples, count), .smallest = INFINITY};
+    problem p = {.calls = rc_allocate(count * sizeof *p.calls)};
+    rc_kernel_fit fit = {.family = samples->family,
+                         .code = samples->kernel,
+                         .falls = share_of_falls(samples, count),
+                         .smallest = INFINITY};
+    choose_parameters(&p, samples->kind);
     for (size_t i = 0; i < count; i++) {
         shortest = fmin(shortest, samples[i].seconds);
         fit.smallest = fmin(fit.smallest, samples[i].shape[0]);
@@ -253,14 +289,15 @@ rc_kernel_fit rc_kernel_fit_family(const rc_sample *samples, size_t count, const
     for (size_t t = 0; t < tiles_count; t++) {
         double x[PARAMETERS_MAX];
         fill_problem(&p, samples, count, accelerator, tiles[t], false);
-        if (p.count <= (size_t)p.parameters)
+        if (p.count <= p.fitted_count)
             break;
         double loss = solve(&p, shortest, x);
         if (loss >= least * (1 - 1e-3)) /* a wider tile must be worth it */
             continue;
         least = loss;
         fit.fitted = p.count;
-        fit.kernel = kernel_of(x, samples, p.parameters, tiles[t]);
+        fit.kernel = kernel_of(x, samples, tiles[t]);
+        measure_errors(&p, x, &fit.fitted_median, &fit.fitted_p90);
         fill_problem(&p, samples, count, accelerator, tiles[t], true);
         fit.held_out = p.count;
         measure_errors(&p, x, &fit.median_error, &fit.p90_error);

@@ -8,26 +8,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-rc_work rc_sample_work(const rc_sample *s, double tile) {
+rc_work rc_sample_work(const rc_sample *s, rc_tiles tiles) {
     const double *x = s->shape;
     switch (s->kind) {
     case RC_SAMPLE_GEMM: return rc_gemm_work(x[1], x[2], s->format, x[0]);
-    case RC_SAMPLE_EXPERTS: { /* tokens, width, inner, top-k, experts of the rank, EP */
-        double pairs = x[0] * x[3] / x[5], distinct = fmin(x[4], fmax(pairs, 1));
-        return rc_experts_work(x[1], rc_round_up(x[2], tile), rc_bytes_per_value(s->format), x[0], distinct, pairs, 1);
+    case RC_SAMPLE_EXPERTS: { /* tokens, width, inner, top-k, experts of the rank, EP; dealt round robin */
+        double pairs = x[0] * x[3] / x[5];
+        rc_expert_call call = {.width = x[1],
+                               .inner = rc_round_up(x[2], tiles.shape),
+                               .weight_bytes = rc_bytes_per_value(s->format),
+                               .tokens = x[0],
+                               .pairs = pairs,
+                               .distinct = fmin(x[4], fmax(pairs, 1)),
+                               .mean_tokens = x[0] * x[3] / x[4],
+                               .widest_tile = tiles.tokens};
+        return rc_experts_work(&call);
     }
     case RC_SAMPLE_MLA_DECODE: /* sequences, context, heads, value bytes */
-        return rc_mla_decode_work(rc_round_up(x[2], tile), 512, 64, x[3], x[0], x[0] * x[1]);
-    case RC_SAMPLE_MLA_PREFILL: /* sequences, chunk, past, heads */
-        return rc_mla_prefill_work(x[3], 128 + 64 + 128, x[0] * x[1], x[0] * x[2],
-                                   x[0] * rc_chunk_pairs(x[2], x[1], INFINITY));
+        return rc_mla_decode_work(rc_round_up(x[2], tiles.shape), 512, 64, x[3], x[0], x[0] * x[1]);
+    case RC_SAMPLE_MLA_PREFILL: { /* sequences, chunk, past, heads */
+        rc_work work = rc_mla_prefill_work(x[3], 128 + 64 + 128, x[0] * x[1], x[0] * x[2], x[0],
+                                           x[0] * rc_chunk_pairs(x[2], x[1], INFINITY));
+        work.depth = x[1] + x[2];
+        return work;
+    }
     case RC_SAMPLE_GQA_DECODE: { /* sequences, context, heads, KV heads, width, value bytes, window */
         double seen = x[6] > 0 ? fmin(x[1], x[6]) : x[1];
         return rc_gqa_decode_work(x[2], x[3], x[4], x[5], x[0], x[0] * seen);
     }
-    case RC_SAMPLE_GQA_PREFILL: /* sequences, chunk, past, heads, KV heads, width, value bytes, window */
-        return rc_gqa_prefill_work(x[3], x[4], x[5], x[6], x[0] * x[1], x[0] * x[2],
-                                   x[0] * rc_chunk_pairs(x[2], x[1], x[7] > 0 ? x[7] : INFINITY));
+    case RC_SAMPLE_GQA_PREFILL: { /* sequences, chunk, past, heads, KV heads, width, value bytes, window */
+        double reach = x[7] > 0 ? x[7] : INFINITY;
+        rc_work work = rc_gqa_prefill_work(x[3], x[4], x[5], x[6], x[0] * x[1], x[0] * x[2], x[0],
+                                           x[0] * rc_chunk_pairs(x[2], x[1], reach));
+        work.depth = fmin(x[1] + x[2], reach);
+        return work;
+    }
     case RC_SAMPLE_LINEAR_DECODE: return rc_linear_decode_work(x[1], x[2], x[3], x[0]);
     default: return rc_linear_prefill_work(x[1], x[2], x[3], x[0] * x[4], x[0]);
     }
@@ -39,22 +54,27 @@ void rc_samples_free(rc_samples *samples) {
 }
 
 static bool same_call(const rc_sample *a, const rc_sample *b) {
-    return a->family == b->family && memcmp(a->shape, b->shape, sizeof a->shape) == 0;
+    return a->family == b->family && a->kernel == b->kernel && memcmp(a->shape, b->shape, sizeof a->shape) == 0;
 }
 
 static int compare_calls(const void *a, const void *b) {
     const rc_sample *x = a, *y = b;
     int order = strcmp(x->family, y->family);
+    order = order ? order : strcmp(x->kernel, y->kernel);
     for (int i = RC_SAMPLE_SHAPES - 1; i >= 0 && !order; i--)
         order = (x->shape[i] > y->shape[i]) - (x->shape[i] < y->shape[i]);
     return order ? order : (x->line > y->line) - (x->line < y->line);
 }
 
-/* Family names become the same pointer where they are the same text. */
+/* Names become the same pointer where they are the same text. */
 static void share_names(rc_samples *samples) {
-    for (size_t i = 1; i < samples->count; i++)
-        if (strcmp(samples->list[i].family, samples->list[i - 1].family) == 0)
-            samples->list[i].family = samples->list[i - 1].family;
+    for (size_t i = 1; i < samples->count; i++) {
+        rc_sample *s = &samples->list[i];
+        if (strcmp(s->family, s[-1].family) == 0)
+            s->family = s[-1].family;
+        if (strcmp(s->kernel, s[-1].kernel) == 0)
+            s->kernel = s[-1].kernel;
+    }
 }
 
 void rc_samples_add_up(rc_samples *samples, size_t from) {

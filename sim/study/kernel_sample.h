@@ -21,8 +21,10 @@ enum { RC_SAMPLE_SHAPES = 8 };
 /* One measured call.  shape[0] is what grows from row to row of one kernel: tokens or sequences. */
 typedef struct rc_sample {
     const char *family; /* "gemm-bf16": the name in a stack */
+    const char *kernel; /* what the table calls the code that ran; "" where a call is several kernels */
     rc_sample_kind kind;
     rc_format_id format;
+    rc_peak peak; /* the arithmetic */
     double shape[RC_SAMPLE_SHAPES];
     double seconds;
     long line;
@@ -35,12 +37,18 @@ typedef struct rc_samples {
     size_t ignored;    /* rows of other systems, engines, kernels or distributions */
 } rc_samples;
 
-/* Work of a sample where columns or heads are rounded up to a tile. */
-rc_work rc_sample_work(const rc_sample *sample, double tile);
+/* What a kernel rounds up to; 1: nothing. */
+typedef struct rc_tiles {
+    double shape;  /* columns of an expert, heads of a latent decode */
+    double tokens; /* widest tile of an expert's tokens */
+} rc_tiles;
+
+#define RC_NO_TILES ((rc_tiles){1, 1})
+rc_work rc_sample_work(const rc_sample *sample, rc_tiles tiles);
 /* The kernels of one recurrent call, rows of one shape in one table, become one sample.  The first `from` samples are of
  * other tables and stay as they are. */
 void rc_samples_add_up(rc_samples *samples, size_t from);
-/* By family, then shape, so that a family lies together and what grows (shape[0]) rises within it. */
+/* By family, then kernel and shape, so that a family lies together and what grows (shape[0]) rises within it. */
 void rc_samples_sort(rc_samples *samples);
 void rc_samples_free(rc_samples *samples);
 #endif

@@ -70,26 +70,29 @@ static bool is_ours(const table *t) {
 
 /* ---------- kinds of tables */
 
-/* The format of a table's dtype, and the ending of the family's name; NULL where it is none of ours. */
-static const char *format_of(const char *dtype, rc_format_id *format) {
+/* The format and arithmetic of a table's dtype, and the ending of the family's name; NULL where it is none of ours. */
+static const char *format_of(const char *dtype, rc_sample *s) {
     static const struct {
         const char *dtype, *ending;
         rc_format_id format;
-    } known[] = {{"bfloat16", "bf16", RC_BF16},
-                 {"fp8_block", "fp8", RC_FP8},
-                 {"nvfp4", "nvfp4", RC_NVFP4},
-                 {"w4a8_mxfp4_mxfp8", "mxfp4", RC_MXFP4},
-                 {"int4_wo", "int4", RC_INT4}};
+        rc_peak peak;
+    } known[] = {{"bfloat16", "bf16", RC_BF16, RC_PEAK_BF16},
+                 {"fp8_block", "fp8", RC_FP8, RC_PEAK_FP8},
+                 {"nvfp4", "nvfp4", RC_NVFP4, RC_PEAK_FP4},
+                 {"w4a8_mxfp4_mxfp8", "mxfp4", RC_MXFP4, RC_PEAK_FP8},
+                 {"w4a16_mxfp4", "mxfp4-a16", RC_MXFP4, RC_PEAK_BF16},
+                 {"int4_wo", "int4", RC_INT4, RC_PEAK_BF16}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i].dtype, dtype) == 0) {
-            *format = known[i].format;
+            s->format = known[i].format;
+            s->peak = known[i].peak;
             return known[i].ending;
         }
     return NULL;
 }
 
 static bool read_gemm(table *t, rc_sample *s) {
-    const char *ending = format_of(text_of(t, "gemm_dtype"), &s->format);
+    const char *ending = format_of(text_of(t, "gemm_dtype"), s);
     if (!ending)
         return false;
     s->kind = RC_SAMPLE_GEMM;
@@ -101,7 +104,7 @@ static bool read_gemm(table *t, rc_sample *s) {
 }
 
 static bool read_experts(table *t, rc_sample *s) {
-    const char *ending = format_of(text_of(t, "moe_dtype"), &s->format);
+    const char *ending = format_of(text_of(t, "moe_dtype"), s);
     if (!ending || strcmp(text_of(t, "distribution"), "balanced") != 0)
         return false;
     double ep = number_of(t, "moe_ep_size");
@@ -125,6 +128,7 @@ static bool read_mla(table *t, rc_sample *s, const char *operation) {
     double w = kv_bytes_of(t), isl = number_of(t, "isl"), step = number_of(t, "step");
     s->kind = decode ? RC_SAMPLE_MLA_DECODE : RC_SAMPLE_MLA_PREFILL;
     s->family = decode ? (w < 2 ? "mla-decode-fp8" : "mla-decode") : "mla-prefill";
+    s->peak = decode && w < 2 ? RC_PEAK_FP8 : RC_PEAK_BF16;
     if (!decode && w < 2)
         return false; /* prefill multiplies out in BF16 */
     s->shape[0] = number_of(t, "batch_size");
@@ -178,15 +182,18 @@ static bool read_linear(table *t, rc_sample *s) {
 
 static bool read_row(table *t, rc_sample *s) {
     const char *operation = column_of(t, "op_name") >= 0 ? text_of(t, "op_name") : text_of(t, "table");
+    bool linear = column_of(t, "num_v_heads") >= 0;
+    if (!linear && column_of(t, "kernel_source") >= 0)
+        s->kernel = rc_arena_text(t->arena, text_of(t, "kernel_source"));
+    if (linear)
+        return read_linear(t, s);
     if (column_of(t, "gemm_dtype") >= 0)
         return read_gemm(t, s);
     if (column_of(t, "moe_dtype") >= 0)
         return read_experts(t, s);
     if (column_of(t, "mla_dtype") >= 0)
         return read_mla(t, s, operation);
-    if (column_of(t, "attn_dtype") >= 0)
-        return read_attention(t, s, operation);
-    return read_linear(t, s);
+    return read_attention(t, s, operation);
 }
 
 /* ---------- a table */
@@ -214,7 +221,7 @@ static bool read_header(table *t) {
 
 static bool refuse_time(table *t, const rc_sample *s, const char *expected, const char *message) {
     char found[64];
-    snprintf(found, sizeof found, "%.6g ms for %.4g bytes", s->seconds * 1e3, rc_sample_work(s, 1).bytes);
+    snprintf(found, sizeof found, "%.6g ms for %.4g bytes", s->seconds * 1e3, rc_sample_work(s, RC_NO_TILES).bytes);
     rc_problem_add(t->problems, RC_BAD_TRACE, t->file, "latency", s->line, found, expected, "%s", message);
     return false;
 }
@@ -222,7 +229,7 @@ static bool refuse_time(table *t, const rc_sample *s, const char *expected, cons
 /* Three times faster than the memory can stream a set that no cache holds: most likely another unit. */
 static bool check_possible(table *t, const rc_sample *s) {
     const double impossible = 3, surely_uncached = 2; /* times the bandwidth, times the last-level cache */
-    double bytes = rc_sample_work(s, 1).bytes;
+    double bytes = rc_sample_work(s, RC_NO_TILES).bytes;
     double cache = isnan(t->accelerator->last_level_cache_bytes) ? 0 : t->accelerator->last_level_cache_bytes;
     if (bytes > surely_uncached * cache && s->seconds * impossible * t->accelerator->memory_bytes_per_s < bytes)
         return refuse_time(t, s, "milliseconds", "three times faster than the memory allows: is it another unit?");
@@ -240,7 +247,7 @@ bool rc_kernel_table_read(const char *file, const rc_accelerator *accelerator, c
     size_t from = samples->count;
     bool good = t.csv && read_header(&t);
     while (good && rc_csv_next(t.csv)) {
-        rc_sample sample = {.line = rc_csv_line(t.csv)};
+        rc_sample sample = {.line = rc_csv_line(t.csv), .kernel = "", .peak = RC_PEAK_BF16};
         if (!is_ours(&t) || !read_row(&t, &sample)) {
             samples->ignored++;
             good = !t.failed;

@@ -63,11 +63,11 @@ START_TEST(made_up_kernels_give_back_their_numbers) {
 END_TEST
 
 /* Time of an expert kernel with known numbers; width 3584, 16 of 896 experts, MXFP4 weights, FP8 arithmetic. */
-static double made_up_experts_s(double tokens, double inner, double tile) {
+static double made_up_experts_s(double tokens, double inner, double tile, double token_tile) {
     const double launch = 25e-6, memory = 0.8, compute = 0.5, token = 20e-9, group = 100e-9;
     const double bandwidth = 7.75e12, peak = 4.5e15; /* data sheet of B300 */
     rc_sample s = {.kind = RC_SAMPLE_EXPERTS, .format = RC_MXFP4, .shape = {tokens, 3584, inner, 16, 896, 1}};
-    rc_work work = rc_sample_work(&s, tile);
+    rc_work work = rc_sample_work(&s, (rc_tiles){tile, token_tile});
     double m = work.bytes / memory / bandwidth, c = work.flops / compute / peak;
     return launch + sqrt(m * m + c * c) + token * tokens + group * work.groups;
 }
@@ -79,13 +79,14 @@ START_TEST(tiles_of_columns_are_found) {
         for (double tp = 1; tp <= 32; tp *= 2)
             used += (size_t)snprintf(rows + used, sizeof rows - used,
                                      "b300_sxm,SGLang,w4a8_mxfp4_mxfp8,%.0f,3584,3072,16,896,%.0f,1,balanced,%.9g\n",
-                                     tokens, tp, 1e3 * made_up_experts_s(tokens, 3072 / tp, 256));
+                                     tokens, tp, 1e3 * made_up_experts_s(tokens, 3072 / tp, 256, 128));
     write_table(path, experts_header, rows);
     rc_problems *problems = rc_problems_new();
     rc_calibrate_result r = calibrate_file(path, NULL, problems);
     ck_assert_uint_eq(rc_problems_count(problems), 0);
     const rc_calibrated_family *experts = family_of(&r, "experts-mxfp4");
     ck_assert_double_eq(experts->tile, 256);
+    ck_assert_double_eq(experts->token_tile, 128);
     ck_assert_double_eq_tol(experts->unit_time_s, 20e-9, 1e-9);
     ck_assert_double_eq_tol(experts->group_time_s, 100e-9, 5e-9);
     ck_assert_double_eq_tol(experts->memory_efficiency, 0.8, 0.01);
