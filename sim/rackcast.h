@@ -437,12 +437,19 @@ typedef struct rc_calibrate_result {
     void *memory;
 } rc_calibrate_result;
 
-/* Fits the kernel families of a stack to tables of measured kernels (formats: sim/study/kernel_table.h) and, with
- * `out_file`, writes the stack, whole or not at all.  `stack` names what it starts from: its accelerator and engine say
- * which rows count, and its families without rows stay.  `source` is written beside each fitted family; NULL: a general
- * word. */
-rc_status rc_calibrate(const char *const *tables, size_t tables_count, const char *stack, const char *out_file,
-                       const char *source, rc_calibrate_result *result, rc_problems *problems);
+typedef struct rc_calibrate_question {
+    const char *const *tables; /* files of measured kernels; formats: sim/study/kernel_table.h */
+    size_t tables_count;
+    const char *stack; /* what it starts from: its accelerator and engine say which rows count, and its families without
+                             rows stay */
+    const char *out_file; /* the stack that is written, whole or not at all; NULL: none */
+    const char *source;   /* written beside each fitted family; NULL: a general word */
+    const char *kernel; /* of a family with several kernels, the one with this in its name goes into the stack; NULL or
+                             where none has it, the one with the most rows */
+} rc_calibrate_question;
+
+/* Fits the kernel families of a stack to tables of measured kernels. */
+rc_status rc_calibrate(const rc_calibrate_question *question, rc_calibrate_result *result, rc_problems *problems);
 void rc_calibrate_result_free(rc_calibrate_result *result);
 rc_status rc_print_calibrate(FILE *out, const rc_calibrate_result *result, rc_format format);
 

@@ -113,7 +113,13 @@ static rc_status calibrate(const rc_options *o, rc_problems *problems) {
     if (!o->stack)
         return rc_problems_report(problems, RC_USAGE, "--stack", "nothing",
                                   "the name of a stack, as --stack sglang-b300", "a calibration starts from a stack");
-    rc_status status = rc_calibrate(o->words, o->words_count, o->stack, o->out_file, o->source, &result, problems);
+    rc_calibrate_question question = {.tables = o->words,
+                                      .tables_count = o->words_count,
+                                      .stack = o->stack,
+                                      .out_file = o->out_file,
+                                      .source = o->source,
+                                      .kernel = o->kernel};
+    rc_status status = rc_calibrate(&question, &result, problems);
     if (status == RC_OK)
         rc_print_calibrate(stdout, &result, o->format);
     rc_calibrate_result_free(&result);

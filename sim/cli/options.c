@@ -26,6 +26,7 @@ typedef enum option_id {
     OPTION_PROMPT,
     OPTION_OUT,
     OPTION_SOURCE,
+    OPTION_KERNEL,
     OPTION_REQUESTS,
     OPTION_DB,
     OPTION_NAME,
@@ -57,7 +58,7 @@ static const struct {
     [OPTION_DP] = {"dp", "N", "parallel.dp", " run fit explain compare ", "copies of attention"},
     [OPTION_DCP] = {"dcp", "N", "parallel.dcp", " run fit explain compare ", "decode context parallel"},
     [OPTION_WEIGHTS] = {"weights", "FORMAT", "weights", " run fit explain compare ",
-                        "checkpoint, bf16, fp8, nvfp4, mxfp4 or int4"},
+                        "checkpoint, bf16, fp8, fp8-tensor, nvfp4, mxfp4 or int4"},
     [OPTION_BATCH] = {"batch", "N", NULL, " explain ", "sequences of the step"},
     [OPTION_CONTEXT] = {"context", "N", NULL, " explain fit ",
                         "cached tokens of each sequence; for fit the longest request"},
@@ -66,6 +67,8 @@ static const struct {
                     "write the model file, the trace in our own format, the stack"},
     [OPTION_SOURCE] = {"source", "TEXT", NULL, " calibrate ",
                        "where the tables come from, written beside each fitted family"},
+    [OPTION_KERNEL] = {"kernel", "TEXT", NULL, " calibrate ",
+                       "where a family has several kernels, the one with TEXT in its name goes into the stack"},
     [OPTION_REQUESTS] = {"requests", "FILE", NULL, " run ", "write every request with its times as CSV"},
     [OPTION_DB] = {"db", "FILE", NULL, " run compare ", "add the run to a SQLite file"},
     [OPTION_NAME] = {"name", "NAME", NULL, " import ", "name of the model"},
@@ -153,6 +156,7 @@ static bool apply(rc_options *o, const char *verb, int id, const char *value, in
                                         : read_count(value, &o->context, problems);
     case OPTION_STACK: o->stack = value; break;
     case OPTION_SOURCE: o->source = value; break;
+    case OPTION_KERNEL: o->kernel = value; break;
     case OPTION_OUT: o->out_file = value; break;
     case OPTION_REQUESTS: o->requests_file = value; break;
     case OPTION_DB: o->database_file = value; break;

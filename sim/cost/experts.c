@@ -5,10 +5,12 @@
 static const char *const *kernels_for(rc_format_id format) {
     static const char *const bf16[] = {"experts-bf16", NULL};
     static const char *const fp8[] = {"experts-fp8", "experts-bf16", NULL};
+    static const char *const fp8_tensor[] = {"experts-fp8-tensor", "experts-fp8", "experts-bf16", NULL};
     static const char *const nvfp4[] = {"experts-nvfp4", "experts-mxfp4", "experts-mxfp4-a16", "experts-bf16", NULL};
     static const char *const mxfp4[] = {"experts-mxfp4", "experts-mxfp4-a16", "experts-nvfp4", "experts-bf16", NULL};
     static const char *const int4[] = {"experts-int4", "experts-bf16", NULL};
     switch (format) {
+    case RC_FP8_TENSOR: return fp8_tensor;
     case RC_FP8:
     case RC_MXFP8:
     case RC_INT8: return fp8;

@@ -5,6 +5,7 @@
 static const char *const *kernels_for(rc_format_id format) {
     static const char *const bf16[] = {"gemm-bf16", NULL};
     static const char *const fp8[] = {"gemm-fp8", "gemm-bf16", NULL};
+    static const char *const fp8_tensor[] = {"gemm-fp8-tensor", "gemm-fp8", "gemm-bf16", NULL};
     static const char *const nvfp4[] = {"gemm-nvfp4", "gemm-fp8", "gemm-bf16", NULL};
     static const char *const mxfp4[] = {"gemm-mxfp4", "gemm-fp8", "gemm-bf16", NULL};
     static const char *const int8[] = {"gemm-int8", "gemm-fp8", "gemm-bf16", NULL};
@@ -12,6 +13,7 @@ static const char *const *kernels_for(rc_format_id format) {
     switch (format) {
     case RC_FP8:
     case RC_MXFP8: return fp8;
+    case RC_FP8_TENSOR: return fp8_tensor;
     case RC_NVFP4: return nvfp4;
     case RC_MXFP4: return mxfp4;
     case RC_INT8: return int8;

@@ -29,7 +29,7 @@ rc_work rc_linear_prefill_work(double heads, double key_dim, double value_dim, d
     double state = key_dim * value_dim;
     return (rc_work){.bytes = tokens * heads * STREAM_BYTES * key_dim + sequences * heads * 2 * STATE_BYTES * state,
                      .flops = tokens * heads * 2 * (3 * CHUNK * key_dim + 3 * state),
-                     .units = tokens / sequences};
+                     .depth = tokens / sequences};
 }
 
 void rc_linear_attention_add(const rc_linear_attention *l, const rc_load *load, rc_step_cost *cost) {

@@ -2,7 +2,7 @@
  * linear_attention.h - mixers with a recurrent state: Kimi delta attention and the gated delta net.
  * Per token and head of key width a and value width b, in chunks of 64 tokens:
  *   prefill  flops = 2 (3 * 64 a + 3 a b)   bytes = 16 a, and per sequence the state in and out, 8 a b
- *            units = tokens of a sequence: its chunks follow one another, however many heads there are
+ *            depth = tokens of a sequence: its chunks follow one another, however many heads there are
  *   decode   flops = 7 a b                  bytes = 8 a b + 16 a        (the FP32 state is read and written)
  * Independent of the context.  The short convolution is part of the Kimi kernels and one more kernel of the gated
  * delta net's.

@@ -289,8 +289,10 @@ static const char *format_of(const cJSON *quantization) {
         return "mxfp4";
     if (strstr(text_of(quantization, "quant_algo"), "NVFP4") || (width == 4 && together == 16 && !integer))
         return "nvfp4";
-    if (strcmp(method, "fp8") == 0)
-        return "fp8";
+    bool eight = width == 8 && strcmp(text_of(weights, "type"), "float") == 0;
+    bool blocks = rc_json_get(quantization, "weight_block_size") || strcmp(text_of(weights, "strategy"), "block") == 0;
+    if (strcmp(method, "fp8") == 0 || strcmp(text_of(quantization, "quant_algo"), "FP8") == 0 || eight)
+        return blocks ? "fp8" : "fp8-tensor";
     if (width == 4 && integer)
         return together == 32 ? "int4-g32" : "int4";
     return width == 8 && integer ? "int8" : NULL;

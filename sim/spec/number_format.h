@@ -6,6 +6,7 @@
  *   mxfp4, mxfp8   group of 32, 8-bit scale (OCP Microscaling Formats 1.0)
  *   nvfp4          group of 16, 8-bit scale (NVIDIA)
  *   fp8            block of 128 x 128, 32-bit scale (DeepSeek-V3)
+ *   fp8-tensor     one scale for a tensor (ModelOpt, compressed-tensors)
  *   int4           group of 128, 16-bit scale (AWQ, GPTQ); int4-g32: group of 32 (compressed-tensors)
  */
 #ifndef RC_NUMBER_FORMAT_H
@@ -16,6 +17,7 @@ typedef enum rc_format_id {
     RC_F32,
     RC_BF16,
     RC_FP8,
+    RC_FP8_TENSOR,
     RC_MXFP8,
     RC_NVFP4,
     RC_MXFP4,

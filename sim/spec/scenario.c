@@ -9,8 +9,9 @@
 
 /* ---------- file's shape */
 
-static const char *const weights_names[] = {"checkpoint", "bf16", "fp8", "nvfp4", "mxfp4", "int4", NULL};
-static const rc_format_id weights_formats[] = {RC_FORMAT_COUNT, RC_BF16, RC_FP8, RC_NVFP4, RC_MXFP4, RC_INT4};
+static const char *const weights_names[] = {"checkpoint", "bf16", "fp8", "fp8-tensor", "nvfp4", "mxfp4", "int4", NULL};
+static const rc_format_id weights_formats[] = {RC_FORMAT_COUNT, RC_BF16,  RC_FP8, RC_FP8_TENSOR,
+                                               RC_NVFP4,        RC_MXFP4, RC_INT4};
 static const char *const metric_names[] = {"ttft", "tpot", "itl", "e2e", NULL};
 
 typedef struct engine_file {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 typedef struct calibrator {
+    const rc_calibrate_question *question;
     rc_arena *arena;
     rc_problems *problems;
     cJSON *json; /* the stack, as it will be written */
@@ -81,7 +82,8 @@ static double share(double value) {
     return round(value * 1000) / 1000;
 }
 
-static void write_kernel(calibrator *c, const rc_kernel_fit *fit, const char *source) {
+static void write_kernel(calibrator *c, const rc_kernel_fit *fit) {
+    const char *source = c->question->source ? c->question->source : "tables of measured kernels";
     cJSON *kernels = rc_json_get(c->json, "kernels"), *entry = cJSON_CreateObject();
     char shapes[120];
     put_quantity(entry, "launch", fit->kernel.launch_s);
@@ -143,9 +145,15 @@ static size_t end_of(const rc_samples *samples, size_t first, bool code) {
     return last;
 }
 
-/* An engine may have several kernels for a family and switch by shape.  The stack takes the one with the most rows; the
- * others are fitted and reported, so that one sees what a shape without the usual kernel would cost. */
-static void fit_family(calibrator *c, size_t first, size_t end, const char *source, rc_calibrate_result *result) {
+/* Rows of a fit that may go into the stack; those of a kernel that was asked for outweigh all others. */
+static double weight_of(const calibrator *c, const rc_kernel_fit *fit) {
+    const char *asked = c->question->kernel;
+    return (double)(fit->fitted + fit->held_out) * (asked && fit->fitted && strstr(fit->code, asked) ? 1e9 : 1);
+}
+
+/* An engine may have several kernels for a family and switch by shape.  The stack takes the one with the most rows, or
+ * the one that was asked for; the others are fitted and reported, so that one sees what a shape without the usual kernel would cost. */
+static void fit_family(calibrator *c, size_t first, size_t end, rc_calibrate_result *result) {
     enum { ROWS_MIN = 8 };
     const rc_sample *list = c->samples.list;
     rc_kernel_fit most = {.fitted = 0};
@@ -156,25 +164,27 @@ static void fit_family(calibrator *c, size_t first, size_t end, const char *sour
         if (last - first >= ROWS_MIN && result->families_count < RC_FAMILIES_MAX)
             fit = rc_kernel_fit_family(list + first, last - first, &c->accelerator);
         if (fit.fitted > 0) {
-            into = fit.fitted + fit.held_out > most.fitted + most.held_out ? result->families_count : into;
+            into = weight_of(c, &fit) > weight_of(c, &most) ? result->families_count : into;
             report_family(&result->families[result->families_count++], &fit);
         } else
-            rc_note_add(c->problems, "%s%s%s: %zu rows are too few to fit (%d or more are needed)", list[first].family,
-                        list[first].kernel[0] ? " by " : "", list[first].kernel, last - first, ROWS_MIN);
-        if (fit.fitted + fit.held_out > most.fitted + most.held_out)
+            rc_note_add(c->problems,
+                        last - first < ROWS_MIN ? "%s%s%s: %zu rows are too few to fit"
+                                                : "%s%s%s: %zu rows that do not tell enough to fit",
+                        list[first].family, list[first].kernel[0] ? " by " : "", list[first].kernel, last - first);
+        if (weight_of(c, &fit) > weight_of(c, &most))
             most = fit;
     }
     if (most.fitted > 0) {
         result->families[into].in_stack = true;
-        write_kernel(c, &most, source);
+        write_kernel(c, &most);
     } else
         rc_note_add(c->problems, "%s: the stack keeps its numbers", list[end - 1].family);
 }
 
-static void fit_families(calibrator *c, const char *source, rc_calibrate_result *result) {
+static void fit_families(calibrator *c, rc_calibrate_result *result) {
     for (size_t first = 0, last; first < c->samples.count; first = last) {
         last = end_of(&c->samples, first, false);
-        fit_family(c, first, last, source, result);
+        fit_family(c, first, last, result);
     }
 }
 
@@ -197,28 +207,27 @@ static bool write_stack(calibrator *c, const char *out_file) {
 
 /* ---------- whole */
 
-rc_status rc_calibrate(const char *const *tables, size_t tables_count, const char *stack, const char *out_file,
-                       const char *source, rc_calibrate_result *result, rc_problems *problems) {
-    calibrator c = {.arena = rc_arena_new(), .problems = problems};
+rc_status rc_calibrate(const rc_calibrate_question *q, rc_calibrate_result *result, rc_problems *problems) {
+    calibrator c = {.question = q, .arena = rc_arena_new(), .problems = problems};
     *result = (rc_calibrate_result){.memory = c.arena};
-    bool good = load_stack(&c, stack);
-    char *engine = engine_of(&c, stack);
-    for (size_t i = 0; i < tables_count && good; i++) {
-        const char *file = rc_catalog_find(RC_CATALOG_MEASURED, tables[i], c.arena);
-        good = rc_kernel_table_read(file ? file : tables[i], &c.accelerator, engine, &c.samples, c.arena, problems);
+    bool good = load_stack(&c, q->stack);
+    char *engine = engine_of(&c, q->stack);
+    for (size_t i = 0; i < q->tables_count && good; i++) {
+        const char *file = rc_catalog_find(RC_CATALOG_MEASURED, q->tables[i], c.arena);
+        good = rc_kernel_table_read(file ? file : q->tables[i], &c.accelerator, engine, &c.samples, c.arena, problems);
     }
     if (good && c.samples.count == 0) {
-        rc_problem_add(problems, RC_BAD_TRACE, tables[0], "", 0, "no row", "rows of this accelerator and engine",
+        rc_problem_add(problems, RC_BAD_TRACE, q->tables[0], "", 0, "no row", "rows of this accelerator and engine",
                        "nothing was measured for %s on %s", engine, c.accelerator.name);
         good = false;
     }
     if (good) {
         rc_samples_sort(&c.samples);
-        fit_families(&c, source ? source : "tables of measured kernels", result);
+        fit_families(&c, result);
         result->rows = (double)c.samples.count;
         result->ignored = (double)c.samples.ignored;
         result->duplicates = (double)c.samples.duplicates;
-        good = !out_file || write_stack(&c, out_file);
+        good = !q->out_file || write_stack(&c, q->out_file);
     }
     rc_samples_free(&c.samples);
     cJSON_Delete(c.json);

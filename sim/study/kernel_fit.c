@@ -124,7 +124,8 @@ static double solve_from(problem *p, double *x) {
 }
 
 static double solve(problem *p, double shortest_s, double *best) {
-    static const double starts[][3] = {{0.8, 0.6, 2.5}, {0.5, 0.2, 1.3}, {0.9, 0.05, 1.8}}; /* em, ec, p */
+    static const double starts[][3] = {
+        {0.8, 0.6, 2.5}, {0.5, 0.2, 1.3}, {0.9, 0.05, 1.8}, {0.2, 0.01, 1.1}}; /* em, ec, p */
     double least = INFINITY;
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
         const double start[PARAMETERS_MAX] = {
@@ -161,11 +162,11 @@ static void choose_parameters(problem *p, rc_sample_kind kind) {
     p->fitted_count = 0;
     for (int i = LAUNCH; i <= SHARPNESS; i++)
         p->fitted[p->fitted_count++] = i;
-    if (kind != RC_SAMPLE_GEMM && kind != RC_SAMPLE_LINEAR_DECODE)
+    if (kind != RC_SAMPLE_GEMM && kind != RC_SAMPLE_LINEAR_DECODE && kind != RC_SAMPLE_LINEAR_PREFILL)
         p->fitted[p->fitted_count++] = UNIT;
     if (kind == RC_SAMPLE_EXPERTS)
         p->fitted[p->fitted_count++] = GROUP;
-    if (kind == RC_SAMPLE_GEMM || prefill)
+    if (kind == RC_SAMPLE_GEMM || kind == RC_SAMPLE_LINEAR_PREFILL || prefill)
         p->fitted[p->fitted_count++] = DEPTH;
 }
 

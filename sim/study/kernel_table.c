@@ -78,6 +78,7 @@ static const char *format_of(const char *dtype, rc_sample *s) {
         rc_peak peak;
     } known[] = {{"bfloat16", "bf16", RC_BF16, RC_PEAK_BF16},
                  {"fp8_block", "fp8", RC_FP8, RC_PEAK_FP8},
+                 {"fp8", "fp8-tensor", RC_FP8_TENSOR, RC_PEAK_FP8},
                  {"nvfp4", "nvfp4", RC_NVFP4, RC_PEAK_FP4},
                  {"w4a8_mxfp4_mxfp8", "mxfp4", RC_MXFP4, RC_PEAK_FP8},
                  {"w4a16_mxfp4", "mxfp4-a16", RC_MXFP4, RC_PEAK_BF16},

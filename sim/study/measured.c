@@ -150,30 +150,30 @@ static void add(rc_playable *p, const char *setting) {
         p->settings[p->settings_count++] = setting;
 }
 
-/* How the weights are stored.  The FP4 checkpoints of mixtures of experts quantise their networks alone; those of dense
- * models attention as well. */
-static void add_precision(rc_playable *p, const rc_measured *row, const char *model) {
-    static const char *const groups[] = {"routed_experts", "shared_experts", "dense_ffn", "attention"};
-    static const char *const fp8[] = {"model.quantization.routed_experts=fp8", "model.quantization.shared_experts=fp8",
-                                      "model.quantization.dense_ffn=fp8", "model.quantization.attention=fp8"};
-    static const char *const nvfp4[] = {"model.quantization.routed_experts=nvfp4",
-                                        "model.quantization.shared_experts=nvfp4", "model.quantization.dense_ffn=nvfp4",
-                                        "model.quantization.attention=nvfp4"};
+static void add_format(rc_playable *p, const char *group, const char *format, rc_arena *arena) {
+    add(p, rc_arena_format(arena, "model.quantization.%s=%s", group, format));
+}
+
+/* How the weights are stored.  Dense models have one FP8 scale a tensor, mixtures of experts one a block.  The FP4
+ * checkpoints of mixtures of experts quantise their networks alone; those of dense models attention as well. */
+static void add_precision(rc_playable *p, const rc_measured *row, const char *model, rc_arena *arena) {
+    static const char *const networks[] = {"routed_experts", "shared_experts", "dense_ffn"};
     bool dense = strncmp(model, "llama", 5) == 0 || strcmp(model, "qwen3-32b") == 0;
     bool as_stored = strncmp(model, "gpt-oss", 7) == 0 || strncasecmp(row->precision, "int4", 4) == 0 ||
                      strncasecmp(row->precision, "mxfp4", 5) == 0;
+    bool fp8 = strncasecmp(row->precision, "fp8", 3) == 0;
+    bool fp4 = strncasecmp(row->precision, "fp4", 3) == 0 || strncasecmp(row->precision, "nvfp4", 5) == 0;
     if (as_stored)
         return;
-    if (strncasecmp(row->precision, "fp8", 3) == 0)
-        for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
-            add(p, fp8[i]);
-    else if (strncasecmp(row->precision, "nvfp4", 5) == 0 && strcmp(model, "kimi-k3") == 0)
-        add(p, nvfp4[0]);
-    else if (strncasecmp(row->precision, "fp4", 3) == 0 || strncasecmp(row->precision, "nvfp4", 5) == 0) {
-        for (size_t i = 0; i < (dense ? 4 : 3); i++)
-            add(p, nvfp4[i]);
-        if (!dense)
-            add(p, "model.quantization.attention=bf16");
+    if (fp4 && strcmp(model, "kimi-k3") == 0)
+        add_format(p, "routed_experts", "nvfp4", arena);
+    else if (fp8 || fp4) {
+        const char *format = fp4 ? "nvfp4" : dense ? "fp8-tensor" : "fp8";
+        for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
+            add_format(p, networks[i], format, arena);
+        add_format(p, "attention", fp8 || dense ? format : "bf16", arena);
+        if (dense)
+            add(p, "engine.kv_dtype=fp8");
     } else if (strncasecmp(row->precision, "bf16", 4) == 0)
         add(p, "weights=bf16");
 }
@@ -271,7 +271,7 @@ rc_playable rc_measured_question(const rc_measured *row, rc_arena *arena) {
     add(&p, rc_arena_format(arena, "model=%s", model));
     add(&p, rc_arena_format(arena, "hardware=%.0fx%s", whole(row->gpus), accelerator));
     add(&p, rc_arena_format(arena, "hardware.stack=%s", stack));
-    add_precision(&p, row, model);
+    add_precision(&p, row, model, arena);
     if (!add_parallelism(&p, row, arena))
         p.skipped = rc_arena_format(arena, "a layout that is not understood or not simulated (%s)", row->parallelism);
     add_load(&p, row, arena);

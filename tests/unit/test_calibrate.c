@@ -23,7 +23,8 @@ static void write_table(char *path, const char *header, const char *rows) {
 
 static rc_calibrate_result calibrate_file(const char *file, const char *out_file, rc_problems *problems) {
     rc_calibrate_result result;
-    rc_calibrate(&file, 1, "sglang-b300", out_file, NULL, &result, problems);
+    rc_calibrate_question question = {.tables = &file, .tables_count = 1, .stack = "sglang-b300", .out_file = out_file};
+    rc_calibrate(&question, &result, problems);
     return result;
 }
 
