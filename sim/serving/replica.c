@@ -21,6 +21,9 @@ void rc_replica_init(rc_replica *r, uint32_t index, const rc_scenario *s, const 
         .policy = policy,
         .metrics = metrics,
         .requests = requests,
+        .intake = {.interval = (uint64_t)s->engine.receive_interval,
+                   .wait = (uint64_t)s->engine.batch_wait_steps,
+                   .wait_tokens = s->engine.batch_wait_share * s->engine.max_batched_tokens},
         .frontend = {.request_s = s->hardware.stack.frontend.request_s, .token_s = s->hardware.stack.frontend.token_s},
         .stepwise = stepwise,
         .max_running = s->engine.max_running,
@@ -70,9 +73,19 @@ static void grow_queue(rc_replica *r) {
     r->waiting_capacity = capacity;
 }
 
-void rc_replica_enqueue(rc_replica *r, uint32_t request) {
+/* A stretch of decode steps is under way. */
+static bool is_decoding(const rc_replica *r) {
+    return r->busy && r->decodes && r->chunks_tokens == 0;
+}
+
+void rc_replica_enqueue(rc_replica *r, uint32_t request, rc_time now) {
     grow_queue(r);
     r->waiting[(r->waiting_first + r->waiting_count++) & (r->waiting_capacity - 1)] = request;
+    r->waiting_tokens += rc_request_prompt(request_of(r, request));
+    uint64_t step = r->step;
+    if (is_decoding(r))
+        step += (uint64_t)rc_stretch_find(&r->stretch, r->stretch_steps, rc_seconds_of(now - r->began));
+    rc_intake_add(&r->intake, step, r->waiting_tokens);
 }
 
 static void enqueue_in_front(rc_replica *r, uint32_t request) {
@@ -80,9 +93,10 @@ static void enqueue_in_front(rc_replica *r, uint32_t request) {
     r->waiting_first = (r->waiting_first + r->waiting_capacity - 1) & (r->waiting_capacity - 1);
     r->waiting[r->waiting_first] = request;
     r->waiting_count++;
+    r->waiting_tokens += rc_request_prompt(request_of(r, request));
 }
 
-/* The first waiting request could be admitted now. */
+/* There is room for the first waiting request. */
 static bool admissible(const rc_replica *r) {
     if (r->waiting_count == 0 || (double)(r->prefilling_count + r->decoding_count) >= r->max_running)
         return false;
@@ -92,12 +106,14 @@ static bool admissible(const rc_replica *r) {
 }
 
 bool rc_replica_admit(rc_replica *r) {
-    if (!admissible(r))
+    bool looks = r->decoding_count == 0 || r->step >= r->intake.opens;
+    if (!looks || !admissible(r))
         return false;
     uint32_t index = r->waiting[r->waiting_first & (r->waiting_capacity - 1)];
     rc_request *request = request_of(r, index);
     r->waiting_first = (r->waiting_first + 1) & (r->waiting_capacity - 1);
     r->waiting_count--;
+    r->waiting_tokens -= rc_request_prompt(request);
     rc_kv_take(&r->pool, rc_request_prompt(request));
     request->prefilled = 0;
     request->admission = r->admissions++;
@@ -280,6 +296,8 @@ static void begin_stretch(rc_replica *r, rc_time horizon) {
     memcpy(s->fixed, fixed->where_s, sizeof s->fixed);
     uint64_t kink = fill_contexts(r, s->context, s->growth);
     uint64_t steps = smaller(r->decoding[0].finish_step - r->step, kink);
+    if (r->waiting_count > 0 && r->intake.opens > r->step)
+        steps = smaller(steps, r->intake.opens - r->step);
     steps = rc_kv_steps(&r->pool, r->step, r->stepwise ? 1 : steps);
     assert(steps > 0);
     r->stretch_steps = (double)steps;
@@ -293,10 +311,10 @@ static void begin_stretch(rc_replica *r, rc_time horizon) {
 }
 
 bool rc_replica_shorten(rc_replica *r, rc_time now) {
-    if (!r->busy || !r->decodes || r->chunks_tokens > 0 || r->stretch_steps <= 1 || !admissible(r))
+    if (!is_decoding(r) || r->stretch_steps <= 1 || !admissible(r))
         return false;
-    double steps = rc_stretch_find(&r->stretch, r->stretch_steps, rc_seconds_of(now - r->began)),
-           before = r->stretch_steps;
+    double before = r->stretch_steps, until = r->intake.opens > r->step ? (double)(r->intake.opens - r->step) : 1;
+    double steps = fmin(fmax(rc_stretch_find(&r->stretch, before, rc_seconds_of(now - r->began)), until), before);
     while (set_end(r, rc_stretch_sum_s(&r->stretch, steps, NULL)) < now && steps < before)
         steps++; /* the sum was rounded to a picosecond before the arrival */
     r->stretch_steps = steps;
@@ -462,5 +480,7 @@ void rc_replica_end(rc_replica *r) {
         end_step(r);
     else
         end_stretch(r);
+    if (r->chunks_tokens > 0 || r->decoding_count == 0)
+        rc_intake_look(&r->intake, r->step);
     r->busy = false;
 }

@@ -11,6 +11,7 @@
 #ifndef RC_REPLICA_H
 #define RC_REPLICA_H
 #include "frontend.h"
+#include "intake.h"
 #include "kv_pool.h"
 #include "metrics.h"
 #include "policy.h"
@@ -35,6 +36,7 @@ struct rc_replica {
     rc_metrics *metrics;
     rc_request **requests; /* the run's array, which may move as it grows */
     rc_frontend frontend;
+    rc_intake intake;
     rc_kv_pool pool;
     uint64_t free_before; /* blocks that were free just before the last change: the end of a ramp */
     double max_running, max_batched_tokens;
@@ -42,6 +44,7 @@ struct rc_replica {
 
     uint32_t *waiting;                                     /* ring of requests */
     size_t waiting_first, waiting_count, waiting_capacity; /* capacity: a power of two */
+    double waiting_tokens;                                 /* of their prompts */
     uint32_t *prefilling;                                  /* admitted, prompt not yet computed */
     size_t prefilling_count, prefilling_capacity;
     rc_decoder *decoding; /* heap by finish_step */
@@ -74,12 +77,13 @@ void rc_replica_init(rc_replica *replica, uint32_t index, const rc_scenario *sce
 void rc_replica_free(rc_replica *replica);
 /* A request whose caches could never fit, alone on the replica. */
 bool rc_replica_can_hold(const rc_replica *replica, const rc_request *request);
-void rc_replica_enqueue(rc_replica *replica, uint32_t request);
+/* A request comes at `now`. */
+void rc_replica_enqueue(rc_replica *replica, uint32_t request, rc_time now);
 double rc_replica_load(const rc_replica *replica); /* requests in the front end, waiting and running */
 
 /* Plans and begins the next stretch at `now`; false where there is nothing to do.  It ends at replica->ends. */
 bool rc_replica_begin(rc_replica *replica, rc_time now, rc_time horizon);
-/* An arrival at `now`: shortens the stretch under way where the new request could be admitted; true where it did. */
+/* After an arrival at `now`: shortens the stretch under way where the new request could be admitted; true where it did. */
 bool rc_replica_shorten(rc_replica *replica, rc_time now);
 /* Ends the stretch at replica->ends; replica->finished lists the requests that are done. */
 void rc_replica_end(rc_replica *replica);

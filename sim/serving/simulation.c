@@ -148,7 +148,7 @@ static void lose(simulation *sim, uint32_t index) {
 static void on_ready(simulation *sim, uint32_t index) {
     rc_replica *replica = &sim->replicas[sim->requests[index].replica];
     rc_frontend_leave(&replica->frontend);
-    rc_replica_enqueue(replica, index);
+    rc_replica_enqueue(replica, index, rc_event_queue_now(sim->events));
     if (!replica->busy)
         return; /* begun when all arrivals of this moment are there */
     if (rc_replica_shorten(replica, rc_event_queue_now(sim->events))) {

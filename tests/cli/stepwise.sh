@@ -135,6 +135,23 @@ limits() {
     was "lost requests: some are" '.requests.lost > 0'
 }
 
+# The engine looks at what came only at times, or lets prompts wait for more of them.
+intake() {
+    for policy in decode-first prefill-first; do
+        for kind in poisson closed thinking; do
+            eval "arrival=\$$kind"
+            same "a look every 30 steps, $kind, $policy" llama70b-4xh100 --set engine.policy=$policy \
+                --set engine.receive_interval=30 --set "$(load "$arrival" "$long_prompts" "$long_answers" 300)"
+            same "prompts wait for others, $kind, $policy" llama70b-4xh100 --set engine.policy=$policy \
+                --set engine.batch_wait_steps=20 --set engine.batch_wait_share=0.3 \
+                --set "$(load "$arrival" "$long_prompts" "$long_answers" 300)"
+            same "both, $kind, $policy" llama70b-4xh100 --set engine.policy=$policy \
+                --set engine.receive_interval=7 --set engine.batch_wait_steps=5 \
+                --set "$(load "$arrival" "$long_prompts" "$long_answers" 300)"
+        done
+    done
+}
+
 # The run's end cuts a stretch off.
 cuts() {
     for end in 100s 33.3s 1s; do
@@ -159,6 +176,7 @@ tiny_cache
 blocks
 models
 limits
+intake
 cuts
 traces
 finish

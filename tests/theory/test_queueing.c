@@ -82,11 +82,13 @@ START_TEST(mmc_waits_as_erlang_says) {
 }
 END_TEST
 
+#define NO_FRONT_END "hardware.stack.frontend.request=0s", "hardware.stack.frontend.token=0s"
+
 /* The serving model with one running request and one-token answers is a single server with fixed service times. */
 START_TEST(the_serving_model_is_md1_where_it_should_be) {
-    rc_scenario *s =
-        ask("k3-8xb300", SETTINGS("engine.max_running=1", "workload.input_tokens=2048", "workload.output_tokens=1",
-                                  "workload.requests=1", "workload.arrival={\"kind\":\"constant\",\"rate\":1}"));
+    rc_scenario *s = ask("k3-8xb300", SETTINGS("engine.max_running=1", "workload.input_tokens=2048",
+                                               "workload.output_tokens=1", NO_FRONT_END, "workload.requests=1",
+                                               "workload.arrival={\"kind\":\"constant\",\"rate\":1}"));
     rc_problems *problems = rc_problems_new();
     rc_run_result one;
     ck_assert_int_eq(rc_run(s, NULL, &one, problems), RC_OK);
@@ -96,7 +98,7 @@ START_TEST(the_serving_model_is_md1_where_it_should_be) {
     char arrival[120];
     snprintf(arrival, sizeof arrival, "workload.arrival={\"kind\":\"poisson\",\"rate\":%.17g}", rho / service);
     s = ask("k3-8xb300", SETTINGS("engine.max_running=1", "workload.input_tokens=2048", "workload.output_tokens=1",
-                                  "workload.requests=400000", arrival));
+                                  "workload.requests=400000", NO_FRONT_END, arrival));
     rc_run_result many;
     ck_assert_int_eq(rc_run(s, NULL, &many, problems), RC_OK);
     close_to(many.ttft_s.mean - service, rho * service / (2 * (1 - rho)), 0.02);
@@ -107,10 +109,31 @@ START_TEST(the_serving_model_is_md1_where_it_should_be) {
 }
 END_TEST
 
+/* With a fast enough engine behind it, so is the front end: a request waits for those before it, then 50 ms. */
+START_TEST(the_front_end_is_md1) {
+    double service = 0.05, rho = 0.8;
+    char arrival[120];
+    snprintf(arrival, sizeof arrival, "workload.arrival={\"kind\":\"poisson\",\"rate\":%.17g}", rho / service);
+    rc_scenario *s = ask("llama70b-4xh100",
+                         SETTINGS("workload.input_tokens=1", "workload.output_tokens=1", "engine.policy=prefill-first",
+                                  "workload.requests=200000", "hardware.stack.step.eager_launch=0s", arrival,
+                                  "hardware.stack.frontend.request=50ms", "hardware.stack.frontend.token=0s"));
+    rc_problems *problems = rc_problems_new();
+    rc_run_result r;
+    ck_assert_int_eq(rc_run(s, NULL, &r, problems), RC_OK);
+    double engine = r.ttft_s.mean - service - rho * service / (2 * (1 - rho));
+    ck_assert_double_gt(engine, 0); /* one short step, at times the rest of another's */
+    ck_assert_double_lt(engine, 0.03);
+    rc_run_result_free(&r);
+    rc_close(s);
+    rc_problems_free(problems);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("queueing theory");
     add_tests(suite, "theory",
               (const TTest *const[]){mm1_waits_as_long_as_theory_says, md1_waits_half_as_long, mmc_waits_as_erlang_says,
-                                     the_serving_model_is_md1_where_it_should_be, NULL});
+                                     the_serving_model_is_md1_where_it_should_be, the_front_end_is_md1, NULL});
     return run_suite(suite);
 }

@@ -156,8 +156,9 @@ START_TEST(too_few_rows_are_said) {
     rc_calibrate_result r = calibrate_file(path, NULL, problems);
     ck_assert_uint_eq(rc_problems_count(problems), 0);
     ck_assert_uint_eq(r.families_count, 0);
-    ck_assert_uint_eq(rc_notes_count(problems), 1);
+    ck_assert_uint_eq(rc_notes_count(problems), 2);
     ck_assert_ptr_nonnull(strstr(rc_notes_at(problems, 0), "gemm-bf16: 2 rows"));
+    ck_assert_ptr_nonnull(strstr(rc_notes_at(problems, 1), "keeps its numbers"));
     unlink(path);
     rc_calibrate_result_free(&r);
     rc_problems_free(problems);
