@@ -293,7 +293,8 @@ typedef struct rc_run_result {
     double ceiling_output_tokens_per_s; /* whole rack, at the mean decode batch */
     double ceiling_tpot_s;
     rc_range interval_output_tokens_per_s, interval_ttft_s, interval_tpot_s, interval_e2e_s;
-    double interval_share; /* half-width as a share */
+    double interval_share, interval_ttft_share; /* half-widths as shares: of all others, of the time to first token */
+    bool interval_seen; /* the model is one of those whose published rows the range was taken from, or none are named */
     const char *interval_provenance;
     double goodput_per_s; /* requests that meet every objective; all completed where none is set */
     rc_objective_result objectives[RC_OBJECTIVES_MAX];
@@ -374,14 +375,18 @@ typedef struct rc_validate_result {
     size_t rows_count;
     rc_validated_group *groups;
     size_t groups_count;
-    double runs;  /* scenarios played */
-    void *memory; /* everything above lies in it */
+    double runs;        /* scenarios played */
+    double recipe_rows; /* rows whose engine options came from a recipe */
+    void *memory;       /* everything above lies in it */
 } rc_validate_result;
 
 /* Plays the end-to-end rows of a table of measurements as scenarios.  Columns: model, precision, hardware (or gpu), gpus
  * (or n_gpus), engine, parallelism, spec_decode, input_len (or isl), output_len (or osl), concurrency_or_rate (or
- * concurrency), metric, value, unit, notes, use.  Rows that cannot be played are counted with their reason. */
-rc_status rc_validate(const char *table_file, rc_validate_result *result, rc_problems *problems);
+ * concurrency), metric, value, unit, notes, use.  Rows that cannot be played are counted with their reason.
+ * `recipes_file`: how the benchmarks behind the rows launched their engines (format: sim/study/recipe.h); NULL: those
+ * that ship. */
+rc_status rc_validate(const char *table_file, const char *recipes_file, rc_validate_result *result,
+                      rc_problems *problems);
 void rc_validate_result_free(rc_validate_result *result);
 
 rc_status rc_print_validate(FILE *out, const rc_validate_result *result, rc_format format);

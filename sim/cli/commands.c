@@ -101,7 +101,7 @@ static rc_status compare(const rc_options *o, rc_problems *problems) {
 
 static rc_status validate(const rc_options *o, rc_problems *problems) {
     rc_validate_result result;
-    rc_status status = rc_validate(o->words[0], &result, problems);
+    rc_status status = rc_validate(o->words[0], o->recipes, &result, problems);
     if (status == RC_OK)
         rc_print_validate(stdout, &result, o->format);
     rc_validate_result_free(&result);

@@ -27,6 +27,7 @@ typedef enum option_id {
     OPTION_OUT,
     OPTION_SOURCE,
     OPTION_KERNEL,
+    OPTION_RECIPES,
     OPTION_REQUESTS,
     OPTION_DB,
     OPTION_NAME,
@@ -69,6 +70,8 @@ static const struct {
                        "where the tables come from, written beside each fitted family"},
     [OPTION_KERNEL] = {"kernel", "TEXT", NULL, " calibrate ",
                        "where a family has several kernels, the one with TEXT in its name goes into the stack"},
+    [OPTION_RECIPES] = {"recipes", "FILE", NULL, " validate ",
+                        "how the measured engines were launched; those that ship if left out"},
     [OPTION_REQUESTS] = {"requests", "FILE", NULL, " run ", "write every request with its times as CSV"},
     [OPTION_DB] = {"db", "FILE", NULL, " run compare ", "add the run to a SQLite file"},
     [OPTION_NAME] = {"name", "NAME", NULL, " import ", "name of the model"},
@@ -157,6 +160,7 @@ static bool apply(rc_options *o, const char *verb, int id, const char *value, in
     case OPTION_STACK: o->stack = value; break;
     case OPTION_SOURCE: o->source = value; break;
     case OPTION_KERNEL: o->kernel = value; break;
+    case OPTION_RECIPES: o->recipes = value; break;
     case OPTION_OUT: o->out_file = value; break;
     case OPTION_REQUESTS: o->requests_file = value; break;
     case OPTION_DB: o->database_file = value; break;

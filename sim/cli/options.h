@@ -14,7 +14,7 @@ typedef struct rc_options {
     size_t settings_count;
     rc_format format;
     double batch, context, prompt;
-    const char *stack, *source, *kernel, *out_file, *requests_file, *database_file, *name, *time_unit;
+    const char *stack, *source, *kernel, *recipes, *out_file, *requests_file, *database_file, *name, *time_unit;
     bool stepwise, timing, help;
 } rc_options;
 

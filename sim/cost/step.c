@@ -144,7 +144,10 @@ static void plan_mixer(planner *p, size_t index) {
     if (m->kind == RC_MLA) /* norms of the two latents; concatenation and writing of the cache */
         add_elementwise(p, "elementwise", RC_FAMILY_MLA, 2 * count,
                         STREAM_BYTES * (m->q_rank + m->kv_rank + m->rope_dim) / 2);
-    else /* rotation and writing of the cache */
+    else if (m->qk_norm == RC_QK_NORM_LAYER) /* squares of all heads, scaling, rotation and writing of the cache */
+        add_elementwise(p, "elementwise", RC_FAMILY_ATTENTION, 3 * count,
+                        STREAM_BYTES * (ceil(m->heads / tp) + ceil(m->kv_heads / tp)) * m->head_dim);
+    else /* norms of heads are fused with rotation and writing of the cache */
         add_elementwise(p, "elementwise", RC_FAMILY_ATTENTION, count,
                         STREAM_BYTES * (ceil(m->heads / tp) + 2 * ceil(m->kv_heads / tp)) * m->head_dim);
 }
@@ -225,6 +228,9 @@ static void plan_messages(planner *p) {
     plan_context_exchanges(plan, s);
     plan->all_reduces =
         parallel->tp > 1 ? s->model.layers_total + (s->model.layers_total - (parallel->dp > 1 ? moe : 0)) : 0;
+    for (size_t i = 0; i < s->model.mixers_count; i++)
+        if (parallel->tp > 1 && s->model.mixers[i].qk_norm == RC_QK_NORM_LAYER)
+            plan->norm_reduces += rc_model_mixer_layers(&s->model, i, 0, s->model.layers_total);
     plan->all_to_alls = parallel->dp > 1 ? 2 * moe : 0;
     plan->hand_offs = parallel->pp - 1;
 }
@@ -346,6 +352,8 @@ void rc_step_fixed(const rc_step_plan *plan, const rc_load *whole, rc_step_cost 
     for (int i = 0; i < plan->attentions_count; i++)
         rc_attention_add_prefill(&plan->attentions[i], &load, cost);
     rc_all_reduce_add(&plan->tensor_group, load.tokens * plan->message_bytes, plan->all_reduces,
+                      &cost->lines[RC_FAMILY_ALL_REDUCE]);
+    rc_all_reduce_add(&plan->tensor_group, load.tokens * 2 * sizeof(float), plan->norm_reduces,
                       &cost->lines[RC_FAMILY_ALL_REDUCE]);
     rc_all_to_all_add(&plan->expert_group, load.tokens * plan->dispatch_bytes, plan->all_to_alls,
                       &cost->lines[RC_FAMILY_ALL_TO_ALL]);

@@ -43,9 +43,10 @@ typedef struct rc_step_plan {
     int reaches_count;
     rc_group tensor_group, context_group, expert_group, stage_group;
     double all_reduces, all_to_alls, hand_offs; /* messages of a step */
-    double message_bytes;                       /* of a token, in an all-reduce or a hand-off */
-    double dispatch_bytes;                      /* of a token, in one all-to-all */
-    double context_exchanges, context_bytes;    /* messages of a step between ranks that share a cache (DCP), bytes of a
+    double norm_reduces;   /* of the squares that norms over split queries and keys need, two F32 values a token */
+    double message_bytes;  /* of a token, in an all-reduce or a hand-off */
+    double dispatch_bytes; /* of a token, in one all-to-all */
+    double context_exchanges, context_bytes; /* messages of a step between ranks that share a cache (DCP), bytes of a
                                                  * sequence in each */
     double dp;
     double host_s, launch_hidden, eager_launch_s, shared_overlap;

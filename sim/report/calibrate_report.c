@@ -35,6 +35,14 @@ static void term(rc_text_table *t, size_t column, double seconds) {
     rc_text_table_cell(t, column, "%s", seconds > 0 ? rc_quantity_text(text, sizeof text, seconds, RC_SECONDS) : "-");
 }
 
+/* A number of the kernel formula, or a dash where a family has none (messages). */
+static void number(rc_text_table *t, size_t column, int digits, double value) {
+    if (value > 0)
+        rc_text_table_cell(t, column, "%.*f", digits, value);
+    else
+        rc_text_table_cell(t, column, "-");
+}
+
 static void print_families(FILE *out, const rc_calibrate_result *r, rc_format format) {
     static const char *const header[] = {"family", "rows",     "launch",  "memory",  "compute",
                                          "p",      "a unit",   "a group", "a depth", "tiles",
@@ -52,13 +60,14 @@ static void print_families(FILE *out, const rc_calibrate_result *r, rc_format fo
         rc_text_table_cell(t, 0, "%s%s", f->family, f->explained ? "" : " (!)");
         rc_text_table_cell(t, 1, "%.0f", f->fitted + f->held_out);
         term(t, 2, f->launch_s);
-        rc_text_table_cell(t, 3, "%.3f", f->memory_efficiency);
-        rc_text_table_cell(t, 4, "%.3f", f->compute_efficiency);
-        rc_text_table_cell(t, 5, "%.2f", f->sharpness);
+        number(t, 3, 3, f->memory_efficiency);
+        number(t, 4, 3, f->compute_efficiency);
+        number(t, 5, 2, f->sharpness);
         term(t, 6, f->unit_time_s);
         term(t, 7, f->group_time_s);
         term(t, 8, f->depth_time_s);
-        rc_text_table_cell(t, 9, "%.0f%s", f->tile, tokens);
+        if (f->tile > 0)
+            rc_text_table_cell(t, 9, "%.0f%s", f->tile, tokens);
         rc_text_table_cell(t, 10, "%.1f %%", 100 * f->fitted_median);
         rc_text_table_cell(t, 11, "%.1f %%", 100 * f->median_error);
         rc_text_table_cell(t, 12, "%.1f %%", 100 * f->p90_error);

@@ -56,6 +56,7 @@ static void interval_json(cJSON *a, const rc_run_result *r) {
     rc_add_range(interval, "tpot_s", &r->interval_tpot_s);
     rc_add_range(interval, "e2e_s", &r->interval_e2e_s);
     rc_json_add_text(a, "interval_provenance", r->interval_provenance);
+    rc_json_add_bool(a, "interval_model_seen", r->interval_seen);
 }
 
 static void objectives_json(cJSON *a, const rc_run_result *r) {
@@ -219,6 +220,10 @@ static void print_trust(FILE *out, const rc_run_result *r) {
             rc_quantity_text(c, sizeof c, r->interval_tpot_s.low, RC_SECONDS),
             rc_quantity_text(d, sizeof d, r->interval_tpot_s.high, RC_SECONDS), 100 * r->interval_share,
             r->interval_provenance);
+    fprintf(out, "          TTFT %s to %s (%.0f %%)%s\n",
+            rc_quantity_text(a, sizeof a, r->interval_ttft_s.low, RC_SECONDS),
+            rc_quantity_text(b, sizeof b, r->interval_ttft_s.high, RC_SECONDS), 100 * r->interval_ttft_share,
+            r->interval_seen ? "" : "; wider, as no published figure of this model under this stack was used");
     fprintf(out, "ceiling:  %s output tokens/s, TPOT %s at %.1f sequences a step: each weight once, sheet bandwidth\n",
             rc_number_text(a, sizeof a, r->ceiling_output_tokens_per_s),
             rc_quantity_text(b, sizeof b, r->ceiling_tpot_s, RC_SECONDS), r->decode_batch_mean);

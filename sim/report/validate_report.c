@@ -77,6 +77,8 @@ static void print_skipped(FILE *out, const rc_validate_result *r) {
         skipped += r->rows[i].skipped[0] != 0;
     fprintf(out, "\n%zu rows, %zu played in %.0f runs (%.0f %%)\n", r->rows_count, r->rows_count - skipped, r->runs,
             r->rows_count ? 100. * (double)(r->rows_count - skipped) / (double)r->rows_count : 0);
+    if (r->recipe_rows > 0)
+        fprintf(out, "  %4.0f with engine options of the recipe they were measured by\n", r->recipe_rows);
     for (size_t i = 0; i < r->rows_count && shown < REASONS_SHOWN; i++) {
         const char *reason = r->rows[i].skipped;
         size_t before = 0, same = 0;

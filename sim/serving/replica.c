@@ -105,9 +105,16 @@ static bool admissible(const rc_replica *r) {
     return rc_kv_blocks(&r->pool, rc_request_prompt(first)) + r->decoding_count <= r->pool.free;
 }
 
-bool rc_replica_admit(rc_replica *r) {
+/* The first waiting request would have to be split, though prompts are read whole. */
+static bool must_be_split(const rc_replica *r, double budget) {
+    double prompt = rc_request_prompt(request_of(r, r->waiting[r->waiting_first & (r->waiting_capacity - 1)]));
+    double most = r->max_batched_tokens - (double)r->decoding_count;
+    return r->scenario->engine.whole_prompts && prompt > budget && (prompt <= most || r->chunks_tokens > 0);
+}
+
+bool rc_replica_admit(rc_replica *r, double budget) {
     bool looks = r->decoding_count == 0 || r->step >= r->intake.opens;
-    if (!looks || !admissible(r))
+    if (!looks || !admissible(r) || must_be_split(r, budget))
         return false;
     uint32_t index = r->waiting[r->waiting_first & (r->waiting_capacity - 1)];
     rc_request *request = request_of(r, index);

@@ -88,8 +88,9 @@ bool rc_replica_shorten(rc_replica *replica, rc_time now);
 /* Ends the stretch at replica->ends; replica->finished lists the requests that are done. */
 void rc_replica_end(rc_replica *replica);
 
-/* For policies.  Admits the first waiting request where limits and cache allow. */
-bool rc_replica_admit(rc_replica *replica);
+/* For policies.  Admits the first waiting request where limits and cache allow, and the tokens left in the step where it
+ * must be read whole; one that no step could hold whole is read in chunks. */
+bool rc_replica_admit(rc_replica *replica, double budget);
 /* Give prompts admitted earlier, or the one admitted last, a chunk of at most `budget` tokens; return what is left. */
 double rc_replica_chunk_admitted(rc_replica *replica, double budget);
 double rc_replica_chunk_last(rc_replica *replica, double budget);

@@ -20,6 +20,7 @@ typedef struct rc_engine {
     double max_running, max_batched_tokens, memory_fraction, kv_block_tokens;
     double receive_interval; /* decode steps between looks at what came; 1: every step */
     double batch_wait_steps; /* decode steps that prompts wait for more of them; 0: none */
+    bool whole_prompts;      /* a prompt is read in one step: chunks are off */
     double batch_wait_share; /* of max_batched_tokens; with so many tokens waiting they need not */
     double max_context;      /* longest request the engine admits, in tokens; infinite: as the model and the load say */
     int kv_format;           /* rc_format_id */

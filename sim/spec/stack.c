@@ -63,6 +63,10 @@ RC_LOCAL_TABLE(collective_table, rc_collective, "collective", "One algorithm of 
                 .absent = 0, .low = 0, .high = 1000},
                {"efficiency", RC_FIELD_NUMBER, offsetof(rc_collective, efficiency), "share of the link's bandwidth",
                 .required = true, .low = 0.001, .high = 1},
+               {"samples", RC_FIELD_COUNT, offsetof(rc_collective, samples), "rows fitted", .absent = NAN},
+               {"median_error", RC_FIELD_NUMBER, offsetof(rc_collective, median_error), "on rows held out",
+                .absent = NAN},
+               {"p90_error", RC_FIELD_NUMBER, offsetof(rc_collective, p90_error), "on rows held out", .absent = NAN},
                PROVENANCE(rc_collective));
 
 RC_LOCAL_TABLE(memory_table, rc_stack_memory, "memory", "What the engine takes beside weights and caches, on one GPU.",
@@ -109,11 +113,18 @@ RC_LOCAL_TABLE(frontend_table, rc_stack_frontend, "frontend",
                {"samples", RC_FIELD_COUNT, offsetof(rc_stack_frontend, samples), "rows it was taken from",
                 .absent = NAN});
 
-typedef struct interval {
-    double share;
-    int provenance;
-    const char *source;
-} interval;
+RC_LOCAL_TABLE(interval_table, rc_stack_interval, "interval", "How sure a forecast is: half-widths of 90 % ranges.",
+               {"share", RC_FIELD_NUMBER, offsetof(rc_stack_interval, share), "of times and rates, as a share",
+                .required = true, .low = 0.01, .high = 10},
+               {"first_token_share", RC_FIELD_NUMBER, offsetof(rc_stack_interval, first_token_share),
+                "of times to first token; as share if left out", .absent = NAN, .low = 0.01, .high = 100},
+               {"unseen_share", RC_FIELD_NUMBER, offsetof(rc_stack_interval, unseen_share),
+                "for a model that is not in models; as share if left out", .absent = NAN, .low = 0.01, .high = 10},
+               {"unseen_first_token_share", RC_FIELD_NUMBER, offsetof(rc_stack_interval, unseen_first_token_share),
+                "the same of times to first token", .absent = NAN, .low = 0.01, .high = 100},
+               {"models", RC_FIELD_TEXTS, offsetof(rc_stack_interval, models), "whose rows it was taken from",
+                .count_offset = offsetof(rc_stack_interval, models_count)},
+               PROVENANCE(rc_stack_interval));
 
 typedef struct stack_file {
     rc_stack stack;
@@ -122,12 +133,7 @@ typedef struct stack_file {
     size_t sources_count;
 } stack_file;
 
-static bool read_interval(const cJSON *json, void *target, const char *path, rc_reader *reader);
 #define FIELD(member) offsetof(stack_file, stack.member)
-RC_LOCAL_TABLE(interval_table, interval, "interval", "How sure a forecast is.",
-               {"share", RC_FIELD_NUMBER, offsetof(interval, share), "half-width of the 90 % interval, as a share",
-                .required = true, .low = 0.01, .high = 10},
-               PROVENANCE(interval));
 RC_TABLE(rc_stack_table, stack_file, "stack", "What a serving engine makes of an accelerator.",
          {"schema", RC_FIELD_TEXT, offsetof(stack_file, schema), "rackcast/stack/1", .required = true},
          {"name", RC_FIELD_TEXT, FIELD(name), "the name used in scenarios", .required = true},
@@ -147,20 +153,20 @@ RC_TABLE(rc_stack_table, stack_file, "stack", "What a serving engine makes of an
           .count_offset = FIELD(kernels_count)},
          {"collectives", RC_FIELD_LIST, FIELD(collectives), "collective algorithms", .required = true,
           .table = &collective_table, .count_offset = FIELD(collectives_count)},
-         {"interval", RC_FIELD_CUSTOM, FIELD(interval), "how sure a forecast is", .required = true,
-          .custom = read_interval, .custom_schema = "{\"type\":\"object\",\"required\":[\"share\",\"provenance\"]}"},
+         {"interval", RC_FIELD_OBJECT, FIELD(interval), "how sure a forecast is", .required = true,
+          .table = &interval_table},
          {"sources", RC_FIELD_LIST, offsetof(stack_file, sources), "where the numbers come from",
           .table = &rc_source_table, .count_offset = offsetof(stack_file, sources_count)});
 #undef FIELD
 
-static bool read_interval(const cJSON *json, void *target, const char *path, rc_reader *reader) {
-    rc_stack *stack = (rc_stack *)(void *)((char *)target - offsetof(rc_stack, interval));
-    interval read;
-    if (!rc_read(&interval_table, json, &read, path, reader))
-        return false;
-    stack->interval = read.share;
-    stack->interval_provenance = read.provenance;
-    return true;
+double rc_stack_share(const rc_stack *stack, const char *model, bool first_token, bool *seen) {
+    const rc_stack_interval *interval = &stack->interval;
+    *seen = interval->models_count == 0;
+    for (size_t i = 0; i < interval->models_count && !*seen; i++)
+        *seen = strcmp(interval->models[i], model) == 0;
+    double share = first_token && !isnan(interval->first_token_share) ? interval->first_token_share : interval->share;
+    double unseen = first_token ? interval->unseen_first_token_share : interval->unseen_share;
+    return *seen || isnan(unseen) ? share : fmax(share, unseen);
 }
 
 const rc_kernel *rc_stack_kernel(const rc_stack *stack, const char *name) {

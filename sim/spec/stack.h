@@ -38,10 +38,11 @@ typedef enum rc_algorithm { RC_ONE_SHOT, RC_TWO_SHOT, RC_RING, RC_DIRECT } rc_al
 
 typedef struct rc_collective {
     int operation, algorithm;
-    int level;         /* 0: the inner level of the fabric, 1: the outer */
-    double latency_s;  /* of the software: kernel, synchronisation */
-    double hops;       /* how often the link's own latency is paid */
-    double efficiency; /* share of the link's bandwidth */
+    int level;                               /* 0: the inner level of the fabric, 1: the outer */
+    double latency_s;                        /* of the software: kernel, synchronisation */
+    double hops;                             /* how often the link's own latency is paid */
+    double efficiency;                       /* share of the link's bandwidth */
+    double samples, median_error, p90_error; /* of a fit, on rows held out; NaN: none */
     int provenance;
     const char *source;
 } rc_collective;
@@ -73,6 +74,16 @@ typedef struct rc_stack_step {
     const char *source;
 } rc_stack_step;
 
+/* How sure a forecast is: half-widths of 90 % ranges as shares, from errors of forecasts of published rows. */
+typedef struct rc_stack_interval {
+    double share, first_token_share;               /* of times and rates, and of times to first token */
+    double unseen_share, unseen_first_token_share; /* the same for a model that none of those rows is of */
+    const char **models;                           /* that those rows are of */
+    size_t models_count;
+    int provenance;
+    const char *source;
+} rc_stack_interval;
+
 /* What a request meets before the engine: HTTP, the chat template and the tokenizer, in one process, one request after
  * another; the way back of its first token is counted here too. */
 typedef struct rc_stack_frontend {
@@ -95,11 +106,13 @@ typedef struct rc_stack {
     size_t kernels_count;
     rc_collective *collectives;
     size_t collectives_count;
-    double interval; /* half-width of the forecast's 90 % interval, as a share */
-    int interval_provenance;
+    rc_stack_interval interval;
 } rc_stack;
 
 extern const rc_table rc_stack_table;
 const rc_kernel *rc_stack_kernel(const rc_stack *stack, const char *name); /* NULL: none */
+/* Half-width of the 90 % range of a forecast, of times to first token or else of all other times and of rates, and
+ * whether the model is one of those it was taken from. */
+double rc_stack_share(const rc_stack *stack, const char *model, bool first_token, bool *seen);
 bool rc_stack_replicates(const rc_stack *stack, const char *tensor);
 #endif

@@ -2,6 +2,7 @@
  * A stack whose kernels were fitted to tables of measured ones.  Families without rows stay as they were in the stack
  * that it starts from. */
 #include "catalog.h"
+#include "collective_fit.h"
 #include "kernel_fit.h"
 #include "kernel_table.h"
 #include "scenario.h"
@@ -18,6 +19,7 @@ typedef struct calibrator {
     cJSON *json; /* the stack, as it will be written */
     rc_stack stack;
     rc_accelerator accelerator;
+    rc_fabric fabric; /* of one node; no levels where none ships */
     rc_samples samples;
 } calibrator;
 
@@ -40,6 +42,21 @@ static bool read_typed(calibrator *c, const rc_table *table, const cJSON *json, 
     return good;
 }
 
+/* What joins the accelerators inside a node, where the tables hold messages. */
+static bool load_fabric(calibrator *c) {
+    static const char *const kinds[] = {"nvlink", "mesh", "pcie", NULL};
+    for (size_t i = 0; kinds[i]; i++) {
+        const char *name = rc_arena_format(c->arena, "%s-%s", c->accelerator.name, kinds[i]);
+        if (!rc_catalog_find(RC_CATALOG_FABRIC, name, c->arena))
+            continue;
+        cJSON *fabric = load_named(c, RC_CATALOG_FABRIC, name);
+        bool good = read_typed(c, &rc_fabric_table, fabric, &c->fabric, sizeof c->fabric);
+        cJSON_Delete(fabric);
+        return good;
+    }
+    return true;
+}
+
 static bool load_stack(calibrator *c, const char *name) {
     c->json = load_named(c, RC_CATALOG_STACK, name);
     if (!read_typed(c, &rc_stack_table, c->json, &c->stack, sizeof c->stack))
@@ -47,7 +64,7 @@ static bool load_stack(calibrator *c, const char *name) {
     cJSON *accelerator = load_named(c, RC_CATALOG_ACCELERATOR, c->stack.accelerator);
     bool good = read_typed(c, &rc_accelerator_table, accelerator, &c->accelerator, sizeof c->accelerator);
     cJSON_Delete(accelerator);
-    return good;
+    return good && load_fabric(c);
 }
 
 /* "sglang" of "sglang-b300": what the tables' engine column says. */
@@ -82,8 +99,11 @@ static double share(double value) {
     return round(value * 1000) / 1000;
 }
 
+static const char *source_of(const calibrator *c) {
+    return c->question->source ? c->question->source : "tables of measured kernels";
+}
+
 static void write_kernel(calibrator *c, const rc_kernel_fit *fit) {
-    const char *source = c->question->source ? c->question->source : "tables of measured kernels";
     cJSON *kernels = rc_json_get(c->json, "kernels"), *entry = cJSON_CreateObject();
     char shapes[120];
     put_quantity(entry, "launch", fit->kernel.launch_s);
@@ -104,7 +124,7 @@ static void write_kernel(calibrator *c, const rc_kernel_fit *fit) {
     if (fit->kernel.token_tile > 1)
         put_number(entry, "token_tile", fit->kernel.token_tile);
     put_text(entry, "provenance", "fitted");
-    put_text(entry, "source", source);
+    put_text(entry, "source", source_of(c));
     put_number(entry, "samples", (double)(fit->fitted + fit->held_out));
     put_number(entry, "median_error", share(fit->median_error));
     put_number(entry, "p90_error", share(fit->p90_error));
@@ -112,6 +132,34 @@ static void write_kernel(calibrator *c, const rc_kernel_fit *fit) {
     put_text(entry, "shapes", shapes);
     cJSON_DeleteItemFromObjectCaseSensitive(kernels, fit->family);
     cJSON_AddItemToObject(kernels, fit->family, entry);
+}
+
+/* The fitted all-reduces take the place of the stack's own inside a node. */
+static void write_all_reduces(calibrator *c, const rc_collective_fit *found, const rc_kernel_fit *fit) {
+    static const char *const algorithms[] = {"one-shot", "two-shot"};
+    cJSON *list = rc_json_get(c->json, "collectives");
+    for (int i = cJSON_GetArraySize(list) - 1; i >= 0; i--) {
+        const cJSON *entry = cJSON_GetArrayItem(list, i);
+        const cJSON *operation = rc_json_get(entry, "operation"), *level = rc_json_get(entry, "level");
+        if (strcmp(cJSON_GetStringValue(operation), "all-reduce") == 0 &&
+            strcmp(cJSON_GetStringValue(level), "inner") == 0)
+            cJSON_DeleteItemFromArray(list, i);
+    }
+    for (int shot = 1; shot >= 0; shot--) {
+        cJSON *entry = cJSON_CreateObject();
+        put_text(entry, "operation", "all-reduce");
+        put_text(entry, "algorithm", algorithms[shot]);
+        put_text(entry, "level", "inner");
+        put_quantity(entry, "latency", round(found->latency_s[shot] * 1e9) / 1e9);
+        put_number(entry, "hops", found->hops[shot]);
+        put_number(entry, "efficiency", share(found->efficiency[shot]));
+        put_text(entry, "provenance", "fitted");
+        put_text(entry, "source", source_of(c));
+        put_number(entry, "samples", (double)(fit->fitted + fit->held_out));
+        put_number(entry, "median_error", share(fit->median_error));
+        put_number(entry, "p90_error", share(fit->p90_error));
+        cJSON_InsertItemInArray(list, 0, entry);
+    }
 }
 
 static void report_family(rc_calibrated_family *into, const rc_kernel_fit *fit) {
@@ -181,10 +229,29 @@ static void fit_family(calibrator *c, size_t first, size_t end, rc_calibrate_res
         rc_note_add(c->problems, "%s: the stack keeps its numbers", list[end - 1].family);
 }
 
+static void fit_all_reduces(calibrator *c, size_t first, size_t end, rc_calibrate_result *result) {
+    if (c->fabric.levels_count == 0) {
+        rc_note_add(c->problems, "all-reduce: no fabric of %s is on file; the stack keeps its numbers",
+                    c->accelerator.name);
+        return;
+    }
+    rc_kernel_fit fit;
+    rc_collective_fit found =
+        rc_collective_fit_all_reduce(c->samples.list + first, end - first, &c->fabric.levels[0], &fit);
+    rc_calibrated_family *into = &result->families[result->families_count++];
+    report_family(into, &fit);
+    into->launch_s = found.latency_s[0];
+    into->in_stack = true;
+    write_all_reduces(c, &found, &fit);
+}
+
 static void fit_families(calibrator *c, rc_calibrate_result *result) {
     for (size_t first = 0, last; first < c->samples.count; first = last) {
         last = end_of(&c->samples, first, false);
-        fit_family(c, first, last, result);
+        if (c->samples.list[first].kind == RC_SAMPLE_ALL_REDUCE)
+            fit_all_reduces(c, first, last, result);
+        else
+            fit_family(c, first, last, result);
     }
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "kernel_fit.h"
-#include "hash.h"
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_multifit_nlinear.h>
 #include <gsl/gsl_sort.h>
@@ -170,11 +169,6 @@ static void choose_parameters(problem *p, rc_sample_kind kind) {
         p->fitted[p->fitted_count++] = DEPTH;
 }
 
-/* A third of the shapes, whatever is measured beside them. */
-static bool is_held_out(const rc_sample *s) {
-    return rc_hash_bytes(RC_HASH_START, s->shape, sizeof s->shape) % 3 == 0;
-}
-
 static double cache_weight(const rc_sample *s, double bytes, double cache) {
     bool cached = is_decode(s->kind) && bytes > cached_from * cache && bytes < cached_to * cache;
     return cached ? cached_weight : 1;
@@ -185,12 +179,12 @@ static void fill_problem(problem *p, const rc_sample *samples, size_t count, con
     double cache = isnan(a->last_level_cache_bytes) ? 0 : a->last_level_cache_bytes;
     size_t wanted = 0, stride;
     for (size_t i = 0; i < count; i++)
-        wanted += is_held_out(&samples[i]) == held_out;
+        wanted += rc_sample_is_held_out(&samples[i]) == held_out;
     stride = held_out ? 1 : wanted / ROWS_MAX + 1;
     p->count = 0;
     wanted = 0;
     for (size_t i = 0; i < count; i++) {
-        if (is_held_out(&samples[i]) != held_out || wanted++ % stride)
+        if (rc_sample_is_held_out(&samples[i]) != held_out || wanted++ % stride)
             continue;
         rc_work work = rc_sample_work(&samples[i], tiles);
         p->calls[p->count++] = (call){
@@ -271,6 +265,10 @@ static size_t tiles_of(rc_sample_kind kind, rc_tiles *tiles) {
     return count;
 }
 
+bool rc_fit_explains(const rc_kernel_fit *fit) {
+    return fit->median_error <= explained_median && fit->p90_error <= explained_p90;
+}
+
 rc_kernel_fit rc_kernel_fit_family(const rc_sample *samples, size_t count, const rc_accelerator *accelerator) {
     rc_tiles tiles[TILES_MAX];
     size_t tiles_count = tiles_of(samples->kind, tiles);
@@ -304,7 +302,7 @@ rc_kernel_fit rc_kernel_fit_family(const rc_sample *samples, size_t count, const
         measure_errors(&p, x, &fit.median_error, &fit.p90_error);
     }
     gsl_set_error_handler(before);
-    fit.explained = fit.median_error <= explained_median && fit.p90_error <= explained_p90;
+    fit.explained = rc_fit_explains(&fit);
     free(p.calls);
     return fit;
 }

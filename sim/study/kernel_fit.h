@@ -25,6 +25,8 @@ typedef struct rc_kernel_fit {
     double smallest, largest; /* tokens or sequences seen */
 } rc_kernel_fit;
 
+/* Held out, the median error is at most 10 % and the 90th percentile at most 30 %. */
+bool rc_fit_explains(const rc_kernel_fit *fit);
 /* Fits one kernel of a family to its samples (all of one, as rc_samples_sort leaves them). */
 rc_kernel_fit rc_kernel_fit_family(const rc_sample *samples, size_t count, const rc_accelerator *accelerator);
 #endif

@@ -13,7 +13,8 @@ typedef enum rc_sample_kind {
     RC_SAMPLE_GQA_DECODE,
     RC_SAMPLE_GQA_PREFILL,
     RC_SAMPLE_LINEAR_DECODE,
-    RC_SAMPLE_LINEAR_PREFILL
+    RC_SAMPLE_LINEAR_PREFILL,
+    RC_SAMPLE_ALL_REDUCE /* shape: bytes, ranks; no kernel of the formula */
 } rc_sample_kind;
 
 enum { RC_SAMPLE_SHAPES = 8 };
@@ -45,6 +46,8 @@ typedef struct rc_tiles {
 
 #define RC_NO_TILES ((rc_tiles){1, 1})
 rc_work rc_sample_work(const rc_sample *sample, rc_tiles tiles);
+/* A third of the shapes, whatever is measured beside them, is left out of every fit. */
+bool rc_sample_is_held_out(const rc_sample *sample);
 /* The kernels of one recurrent call, rows of one shape in one table, become one sample.  The first `from` samples are of
  * other tables and stay as they are. */
 void rc_samples_add_up(rc_samples *samples, size_t from);

@@ -181,11 +181,26 @@ static bool read_linear(table *t, rc_sample *s) {
     return true;
 }
 
+/* All-reduces as captured graphs run them: of the engine's own kernels, not NCCL's and not those of eager steps.
+ * Sizes count elements of two bytes. */
+static bool read_all_reduce(table *t, rc_sample *s) {
+    const char *code = text_of(t, "kernel_source");
+    if (strcmp(text_of(t, "op_name"), "all_reduce") != 0 || strstr(code, "NCCL") || strstr(code, "eager"))
+        return false;
+    s->kind = RC_SAMPLE_ALL_REDUCE;
+    s->family = "all-reduce";
+    s->shape[0] = 2 * number_of(t, "message_size");
+    s->shape[1] = number_of(t, "num_gpus");
+    return true;
+}
+
 static bool read_row(table *t, rc_sample *s) {
     const char *operation = column_of(t, "op_name") >= 0 ? text_of(t, "op_name") : text_of(t, "table");
     bool linear = column_of(t, "num_v_heads") >= 0;
     if (!linear && column_of(t, "kernel_source") >= 0)
         s->kernel = rc_arena_text(t->arena, text_of(t, "kernel_source"));
+    if (column_of(t, "message_size") >= 0)
+        return read_all_reduce(t, s);
     if (linear)
         return read_linear(t, s);
     if (column_of(t, "gemm_dtype") >= 0)
@@ -200,7 +215,8 @@ static bool read_row(table *t, rc_sample *s) {
 /* ---------- a table */
 
 static bool read_header(table *t) {
-    static const char *const kinds[] = {"gemm_dtype", "moe_dtype", "mla_dtype", "attn_dtype", "num_v_heads"};
+    static const char *const kinds[] = {"gemm_dtype", "moe_dtype",   "mla_dtype",
+                                        "attn_dtype", "num_v_heads", "message_size"};
     if (!rc_csv_next(t->csv))
         return false;
     t->columns = rc_csv_count(t->csv) < COLUMNS_MAX ? rc_csv_count(t->csv) : COLUMNS_MAX;
@@ -209,9 +225,9 @@ static bool read_header(table *t) {
     bool known = false;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         known = known || column_of(t, kinds[i]) >= 0;
-    const char *missing = !known                        ? "gemm_dtype, moe_dtype, mla_dtype, attn_dtype or num_v_heads"
-                          : column_of(t, "system") < 0  ? "system"
-                          : column_of(t, "latency") < 0 ? "latency"
+    const char *missing = !known ? "gemm_dtype, moe_dtype, mla_dtype, attn_dtype, num_v_heads or message_size"
+                          : column_of(t, "system") < 0                                  ? "system"
+                          : column_of(t, "latency") < 0                                 ? "latency"
                           : column_of(t, "framework") < 0 && column_of(t, "engine") < 0 ? "framework or engine"
                                                                                         : NULL;
     if (missing)

@@ -16,7 +16,7 @@ typedef struct rc_measured {
 /* Rows in the arena; NULL and problems where the table cannot be read. */
 rc_measured *rc_measured_read(const char *file, size_t *count, rc_arena *arena, rc_problems *problems);
 
-enum { RC_MEASURED_SETTINGS_MAX = 20 };
+enum { RC_MEASURED_SETTINGS_MAX = 32 };
 /* A question that plays a row. */
 typedef struct rc_playable {
     const char *settings[RC_MEASURED_SETTINGS_MAX];

@@ -96,15 +96,20 @@ static void add_ceiling(const rc_scenario *s, rc_run_result *r) {
         r->ceiling_output_tokens_per_s = NAN;
 }
 
+static rc_range around(double value, double share) {
+    return (rc_range){value / (1 + share), value * (1 + share)};
+}
+
 /* A share up and down in time is the inverse of it in throughput. */
 static void add_interval(const rc_scenario *s, rc_run_result *r) {
-    double share = s->hardware.stack.interval, factor = 1 + share;
-    r->interval_share = share;
-    r->interval_provenance = rc_provenance_names[s->hardware.stack.interval_provenance];
-    r->interval_output_tokens_per_s = (rc_range){r->output_tokens_per_s / factor, r->output_tokens_per_s * factor};
-    r->interval_ttft_s = (rc_range){r->ttft_s.mean / factor, r->ttft_s.mean * factor};
-    r->interval_tpot_s = (rc_range){r->tpot_s.mean / factor, r->tpot_s.mean * factor};
-    r->interval_e2e_s = (rc_range){r->e2e_s.mean / factor, r->e2e_s.mean * factor};
+    const rc_stack *stack = &s->hardware.stack;
+    r->interval_share = rc_stack_share(stack, s->model.name, false, &r->interval_seen);
+    r->interval_ttft_share = rc_stack_share(stack, s->model.name, true, &r->interval_seen);
+    r->interval_provenance = rc_provenance_names[stack->interval.provenance];
+    r->interval_output_tokens_per_s = around(r->output_tokens_per_s, r->interval_share);
+    r->interval_ttft_s = around(r->ttft_s.mean, r->interval_ttft_share);
+    r->interval_tpot_s = around(r->tpot_s.mean, r->interval_share);
+    r->interval_e2e_s = around(r->e2e_s.mean, r->interval_share);
 }
 
 static void add_fingerprint(const rc_scenario *s, rc_run_result *r) {

@@ -6,6 +6,7 @@
 #include "catalog.h"
 #include "hash.h"
 #include "measured.h"
+#include "recipe.h"
 #include "scenario.h"
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -22,6 +23,9 @@ typedef struct played {
 
 typedef struct validator {
     rc_arena *arena;
+    const rc_recipe *recipes;
+    size_t recipes_count;
+    double recipe_rows;
     played *runs;
     size_t runs_count, runs_capacity;
 } validator;
@@ -109,7 +113,8 @@ static double forecast_of(const rc_run_result *r, const char *metric, rc_range *
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
         if (strcmp(metric, rates[i].name) == 0)
             value = rates[i].value;
-    *interval = (rc_range){value / (1 + r->interval_share), value * (1 + r->interval_share)};
+    double share = strncmp(metric, "ttft", 4) == 0 ? r->interval_ttft_share : r->interval_share;
+    *interval = (rc_range){value / (1 + share), value * (1 + share)};
     return value;
 }
 
@@ -125,6 +130,7 @@ static void judge_row(validator *v, const rc_measured *measured, rc_validated_ro
                               .error = NAN};
     if (row->skipped[0])
         return;
+    v->recipe_rows += rc_recipes_apply(v->recipes, v->recipes_count, measured, &question, v->arena);
     rc_range interval = {NAN, NAN};
     const played *p = run_of(v, &question);
     row->skipped = p->refused;
@@ -247,17 +253,28 @@ static void fill_groups(const rc_measured *measured, rc_validate_result *r, rc_a
 
 /* ---------- whole */
 
-rc_status rc_validate(const char *table_file, rc_validate_result *result, rc_problems *problems) {
+/* The recipes that were asked for, or those that ship. */
+static bool read_recipes(validator *v, const char *name, rc_problems *problems) {
+    const char *file = rc_catalog_find(RC_CATALOG_MEASURED, name ? name : "recipes", v->arena);
+    if (!file && !name)
+        return true;
+    v->recipes = rc_recipes_read(file ? file : name, &v->recipes_count, v->arena, problems);
+    return v->recipes != NULL;
+}
+
+rc_status rc_validate(const char *table_file, const char *recipes_file, rc_validate_result *result,
+                      rc_problems *problems) {
     validator v = {.arena = rc_arena_new()};
     *result = (rc_validate_result){.memory = v.arena};
     const char *file = rc_catalog_find(RC_CATALOG_MEASURED, table_file, v.arena);
     const rc_measured *measured = rc_measured_read(file ? file : table_file, &result->rows_count, v.arena, problems);
-    if (measured) {
+    if (measured && read_recipes(&v, recipes_file, problems)) {
         result->rows = rc_arena_take(v.arena, (result->rows_count + 1) * sizeof *result->rows);
         for (size_t i = 0; i < result->rows_count; i++)
             judge_row(&v, &measured[i], &result->rows[i]);
         fill_groups(measured, result, v.arena);
         result->runs = (double)v.runs_count;
+        result->recipe_rows = v.recipe_rows;
     }
     free(v.runs);
     return rc_problems_status(problems);

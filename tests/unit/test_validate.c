@@ -15,7 +15,7 @@ static rc_validate_result validate_text(const char *rows, rc_problems *problems)
     fprintf(out, "%s%s", header, rows);
     fclose(out);
     rc_validate_result result;
-    rc_validate(path, &result, problems);
+    rc_validate(path, NULL, &result, problems);
     unlink(path);
     return result;
 }
@@ -169,7 +169,7 @@ START_TEST(a_bad_table_is_refused_by_line) {
     }
     rc_problems *problems = rc_problems_new();
     rc_validate_result r;
-    rc_validate("tests/golden/runs.csv", &r, problems); /* another kind of table */
+    rc_validate("tests/golden/runs.csv", NULL, &r, problems); /* another kind of table */
     ck_assert_uint_gt(rc_problems_count(problems), 3);
     rc_validate_result_free(&r);
     rc_problems_free(problems);
@@ -179,7 +179,7 @@ END_TEST
 START_TEST(the_published_figures_of_k3_are_played) {
     rc_problems *problems = rc_problems_new();
     rc_validate_result r;
-    ck_assert_int_eq(rc_validate("tests/validation/k3-published.csv", &r, problems), RC_OK);
+    ck_assert_int_eq(rc_validate("tests/validation/k3-published.csv", NULL, &r, problems), RC_OK);
     double played = 0, b300 = 0, off = 0;
     for (size_t i = 0; i < r.rows_count; i++) {
         played += !r.rows[i].skipped[0];

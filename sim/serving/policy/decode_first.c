@@ -8,7 +8,7 @@
 static bool plan(rc_replica *replica) {
     double budget = replica->max_batched_tokens - (double)replica->decoding_count;
     budget = rc_replica_chunk_admitted(replica, budget);
-    while (budget > 0 && rc_replica_admit(replica))
+    while (budget > 0 && rc_replica_admit(replica, budget))
         budget = rc_replica_chunk_last(replica, budget);
     return replica->decoding_count > 0;
 }

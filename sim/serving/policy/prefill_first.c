@@ -6,7 +6,7 @@
 
 static bool plan(rc_replica *replica) {
     double budget = rc_replica_chunk_admitted(replica, replica->max_batched_tokens);
-    while (budget > 0 && rc_replica_admit(replica))
+    while (budget > 0 && rc_replica_admit(replica, budget))
         budget = rc_replica_chunk_last(replica, budget);
     return replica->chunks_tokens == 0 && replica->decoding_count > 0;
 }
