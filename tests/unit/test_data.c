@@ -108,7 +108,10 @@ START_TEST(every_stack_and_fabric_can_be_used) {
     for (size_t i = 0; i < count; i++) {
         char stack[96], accelerator[96];
         snprintf(stack, sizeof stack, "hardware.stack=%s", names[i]);
-        snprintf(accelerator, sizeof accelerator, "hardware.accelerator=%s", strchr(names[i], '-') + 1);
+        const char *chip = strchr(names[i], '-') + 1; /* "b200" of "sglang-b200" and of "sglang-0.5.10-b200" */
+        if (strcspn(chip, ".") < strcspn(chip, "-"))
+            chip = strchr(chip, '-') + 1;
+        snprintf(accelerator, sizeof accelerator, "hardware.accelerator=%s", chip);
         rc_scenario *s = ask(NULL, SETTINGS("model=qwen3-30b-a3b", "hardware.count=1", accelerator, stack));
         ck_assert_str_eq(s->hardware.stack.accelerator, s->hardware.accelerator.name);
         rc_close(s);
