@@ -202,7 +202,8 @@ typedef struct rc_explain_result {
     double distinct_experts_uniform; /* by uniform routing */
     rc_part parts[RC_PARTS_MAX];
     size_t parts_count;
-    double prefill_s;         /* the prompt alone on an idle rack: TTFT without a queue */
+    double prefill_s;         /* the prompt alone on an idle rack; with frontend_s TTFT without a queue */
+    double frontend_s;        /* what HTTP and the tokenizer take before */
     double prefill_ceiling_s; /* its FLOPs at the sheet's dense peak */
     rc_part prefill_parts[RC_PARTS_MAX];
     size_t prefill_parts_count;

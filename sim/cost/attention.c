@@ -69,12 +69,13 @@ static void init_mla(rc_attention *a, const rc_mixer *m, double tp, double w) {
 bool rc_attention_init(rc_attention *a, const rc_mixer *mixer, const rc_scenario *s) {
     double value_bytes = rc_number_format_of((rc_format_id)s->engine.kv_format)->bits / 8;
     bool mla = mixer->kind == RC_MLA, fp8 = value_bytes < 2;
+    double heads = ceil(mixer->heads / s->parallel.tp);
     *a = (rc_attention){.context_split = s->parallel.dcp, .reach_tokens = rc_mixer_reach(mixer)};
-    bool found =
-        mla ? rc_rate_first(s, fp8 ? "mla-decode-fp8" : "mla-decode", "mla-decode", &a->decode) &&
-                  rc_rate_first(s, "mla-prefill", "attention-prefill", &a->prefill)
-            : rc_rate_first(s, fp8 ? "attention-decode-fp8" : "attention-decode", "attention-decode", &a->decode) &&
-                  rc_rate_first(s, "attention-prefill", "attention-prefill", &a->prefill);
+    bool found = mla ? rc_rate_for_heads(s, heads, fp8 ? "mla-decode-fp8" : "mla-decode", "mla-decode", &a->decode) &&
+                           rc_rate_for_heads(s, heads, "mla-prefill", "attention-prefill", &a->prefill)
+                     : rc_rate_for_heads(s, heads, fp8 ? "attention-decode-fp8" : "attention-decode",
+                                         "attention-decode", &a->decode) &&
+                           rc_rate_for_heads(s, heads, "attention-prefill", "attention-prefill", &a->prefill);
     if (mla)
         init_mla(a, mixer, s->parallel.tp, value_bytes);
     else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "kernel.h"
 #include <math.h>
+#include <stdio.h>
 
 const char *const rc_family_names[] = {
 #define RC_X(name, text) text,
@@ -34,6 +35,17 @@ bool rc_rate_find(const rc_stack *stack, const rc_accelerator *accelerator, cons
 bool rc_rate_first(const rc_scenario *scenario, const char *name, const char *otherwise, rc_rate *rate) {
     const char *const names[] = {name, otherwise, NULL};
     return rc_rate_find(&scenario->hardware.stack, &scenario->hardware.accelerator, names, rate);
+}
+
+bool rc_rate_for_heads(const rc_scenario *s, double heads, const char *name, const char *otherwise, rc_rate *rate) {
+    char fallback[64];
+    const rc_kernel *kernel = rc_stack_kernel(&s->hardware.stack, name);
+    bool padded = kernel && kernel->head_tile > 1;
+    bool fast = !kernel || kernel->fast_heads <= 1 || fmod(heads, kernel->fast_heads) == 0 ||
+                fmod(kernel->fast_heads, heads) == 0;
+    snprintf(fallback, sizeof fallback, "%s-fallback", name);
+    const char *const names[] = {fast || padded ? name : fallback, name, otherwise, NULL};
+    return rc_rate_find(&s->hardware.stack, &s->hardware.accelerator, names, rate);
 }
 
 void rc_rate_add(const rc_rate *rate, rc_work work, double count, rc_cost_line *line) {

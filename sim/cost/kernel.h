@@ -70,6 +70,9 @@ typedef struct rc_work {
 bool rc_rate_find(const rc_stack *stack, const rc_accelerator *accelerator, const char *const *names, rc_rate *rate);
 /* The same for a scenario's stack, with one name to fall back on. */
 bool rc_rate_first(const rc_scenario *scenario, const char *name, const char *otherwise, rc_rate *rate);
+/* The same for so many heads on a rank: where the kernel has no fast path for them and does not pad, its fallback. */
+bool rc_rate_for_heads(const rc_scenario *scenario, double heads, const char *name, const char *otherwise,
+                       rc_rate *rate);
 /* Adds `count` runs of a kernel to a line of the step. */
 void rc_rate_add(const rc_rate *rate, rc_work work, double count, rc_cost_line *line);
 double rc_line_seconds(const rc_cost_line *line);

@@ -241,6 +241,15 @@ static rc_provenance worse(rc_provenance a, rc_provenance b) {
     return a > b ? a : b;
 }
 
+/* Only the levels that a group spans count. */
+static void note_messages(rc_provenance *of, rc_family family, const rc_group *group, rc_operation operation) {
+    for (size_t i = 0; i < group->algorithms_count; i++) {
+        const rc_collective *c = &group->algorithms[i];
+        if (c->operation == (int)operation && (c->level == 0 || group->outer > 1))
+            of[family] = worse(of[family], (rc_provenance)c->provenance);
+    }
+}
+
 static void note_provenance(rc_step_plan *plan) {
     rc_provenance *of = plan->provenance;
     for (int i = 0; i < plan->gemms_count; i++)
@@ -253,12 +262,9 @@ static void note_provenance(rc_step_plan *plan) {
         of[plan->linears[i].family] = worse(of[plan->linears[i].family], plan->linears[i].decode.provenance);
     for (int i = 0; i < plan->elementwise_count; i++)
         of[plan->elementwise[i].family] = worse(of[plan->elementwise[i].family], plan->elementwise[i].rate.provenance);
-    for (size_t i = 0; i < plan->tensor_group.algorithms_count; i++) {
-        rc_provenance p = (rc_provenance)plan->tensor_group.algorithms[i].provenance;
-        of[RC_FAMILY_ALL_REDUCE] = worse(of[RC_FAMILY_ALL_REDUCE], p);
-        of[RC_FAMILY_ALL_TO_ALL] = worse(of[RC_FAMILY_ALL_TO_ALL], p);
-        of[RC_FAMILY_HAND_OFF] = worse(of[RC_FAMILY_HAND_OFF], p);
-    }
+    note_messages(of, RC_FAMILY_ALL_REDUCE, &plan->tensor_group, RC_ALL_REDUCE);
+    note_messages(of, RC_FAMILY_ALL_TO_ALL, &plan->expert_group, RC_ALL_TO_ALL);
+    note_messages(of, RC_FAMILY_HAND_OFF, &plan->stage_group, RC_POINT_TO_POINT);
 }
 
 rc_step_plan *rc_step_plan_new(const rc_scenario *s, rc_arena *arena, rc_problems *problems) {

@@ -42,6 +42,7 @@ static cJSON *explain_json(const rc_explain_result *r) {
     cJSON *prefill = rc_json_add_object(a, "prefill");
     rc_json_add_number(prefill, "tokens", r->prompt);
     rc_json_add_number(prefill, "seconds", r->prefill_s);
+    rc_json_add_number(prefill, "frontend_s", r->frontend_s);
     rc_json_add_number(prefill, "ceiling_s", r->prefill_ceiling_s);
     parts = rc_json_add_array(prefill, "parts");
     for (size_t i = 0; i < r->prefill_parts_count; i++)
@@ -125,7 +126,7 @@ rc_status rc_print_explain(FILE *out, const rc_explain_result *r, rc_format form
     }
     if (format == RC_CSV)
         return print_csv(out, r);
-    char heading[96], tokens[40], a[40], b[40];
+    char heading[96], tokens[40], a[40], b[40], c[40];
     fprintf(out, "%s\n", r->title.text);
     print_ceiling(out, r);
     fputc('\n', out);
@@ -134,8 +135,9 @@ rc_status rc_print_explain(FILE *out, const rc_explain_result *r, rc_format form
     fputc('\n', out);
     snprintf(heading, sizeof heading, "prefill of %s", rc_count_text(tokens, sizeof tokens, r->prompt));
     print_parts(out, heading, r->prefill_parts, r->prefill_parts_count, r->prefill_s, format);
-    fprintf(out, "\nTTFT without a queue: %s; the prompt's arithmetic at the dense peak: %s\n",
-            rc_quantity_text(a, sizeof a, r->prefill_s, RC_SECONDS),
+    fprintf(out, "\nTTFT without a queue: %s, of which front end %s; the prompt's arithmetic at the dense peak: %s\n",
+            rc_quantity_text(a, sizeof a, r->prefill_s + r->frontend_s, RC_SECONDS),
+            rc_quantity_text(c, sizeof c, r->frontend_s, RC_SECONDS),
             rc_quantity_text(b, sizeof b, r->prefill_ceiling_s, RC_SECONDS));
     rc_print_texts(out, "assumed", r->assumptions, r->assumptions_count);
     return RC_OK;

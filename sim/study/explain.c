@@ -137,6 +137,7 @@ rc_status rc_explain(const rc_scenario *s, double batch, double context, double 
         rc_step_cost step, prefill = {0};
         rc_step_price(plan, &load, &step);
         r->step_s = list_parts(&step, plan, r->parts, &r->parts_count);
+        r->frontend_s = s->hardware.stack.frontend.request_s + s->hardware.stack.frontend.token_s * r->prompt;
         r->prefill_s = price_prompt(s, plan, r->prompt, &prefill);
         list_parts(&prefill, plan, r->prefill_parts, &r->prefill_parts_count);
         fill_ceiling(s, r);
