@@ -99,6 +99,98 @@ START_TEST(tiles_of_columns_are_found) {
 }
 END_TEST
 
+/* Two kernels of one family: the one with more rows goes into the stack, or the one that was asked for. */
+START_TEST(kernels_of_a_family_are_told_apart) {
+    static const char header[] = "system,framework,gemm_dtype,kernel_source,m,n,k,latency\n";
+    char path[64], rows[1 << 14], target[] = "/tmp/rackcast-fitted-XXXXXX.json";
+    size_t used = 0;
+    close(mkstemps(target, 5));
+    for (double m = 1; m <= 4096; m *= 2)
+        for (double n = 1024; n <= 65536; n *= 2) {
+            double bytes = 2 * (n * 7168 + m * 7168 + m * n), flops = 2 * m * n * 7168;
+            for (int slow = 0; slow < 2; slow++) {
+                double t = 5e-6 + 4e-10 * 7168 + (bytes / 7.75e12 / 0.9 + flops / 2.25e15 / 0.8) * (slow ? 3 : 1);
+                if (!slow || n < 65536) /* the slow one has fewer rows */
+                    used += (size_t)snprintf(rows + used, sizeof rows - used,
+                                             "b300_sxm,SGLang,bfloat16,%s,%.0f,%.0f,7168,%.9g\n",
+                                             slow ? "slow" : "fast", m, n, 1e3 * t);
+            }
+        }
+    write_table(path, header, rows);
+    for (int asked = 0; asked < 2; asked++) {
+        rc_problems *problems = rc_problems_new();
+        const char *table = path;
+        rc_calibrate_question question = {.tables = &table,
+                                          .tables_count = 1,
+                                          .stack = "sglang-b300",
+                                          .out_file = target,
+                                          .kernel = asked ? "slow" : NULL};
+        rc_calibrate_result r;
+        ck_assert_int_eq(rc_calibrate(&question, &r, problems), RC_OK);
+        ck_assert_uint_eq(r.families_count, 2);
+        for (size_t i = 0; i < 2; i++) {
+            ck_assert_int_eq(r.families[i].in_stack, strcmp(r.families[i].code, asked ? "slow" : "fast") == 0);
+            ck_assert_double_lt(r.families[i].p90_error, 0.02);
+        }
+        char *written = text_of_file(target);
+        cJSON *stack = cJSON_Parse(written);
+        const cJSON *kernel = rc_json_get(rc_json_get(stack, "kernels"), "gemm-bf16");
+        close_to(rc_json_get(kernel, "memory_efficiency")->valuedouble, asked ? 0.3 : 0.9, 0.05);
+        cJSON_Delete(stack);
+        free(written);
+        rc_calibrate_result_free(&r);
+        rc_problems_free(problems);
+    }
+    unlink(path);
+    unlink(target);
+}
+END_TEST
+
+/* All-reduces made from 4 us and half the link for one shot, 12 us and 80 % for two. */
+START_TEST(messages_give_back_their_numbers) {
+    static const char header[] = "system,framework,op_name,kernel_source,num_gpus,message_size,latency\n";
+    char path[64], rows[1 << 13], target[] = "/tmp/rackcast-fitted-XXXXXX.json";
+    size_t used = 0;
+    close(mkstemps(target, 5));
+    for (double n = 2; n <= 8; n *= 2)
+        for (double elements = 128; elements <= 1 << 27; elements *= 2) {
+            double bytes = 2 * elements, one = 4e-6 + 2e-6 + (n - 1) * bytes / (0.5 * 900e9),
+                   two = 12e-6 + 4e-6 + 2 * (n - 1) / n * bytes / (0.8 * 900e9);
+            used += (size_t)snprintf(rows + used, sizeof rows - used,
+                                     "b300_sxm,SGLang,all_reduce,custom_graph,%.0f,%.0f,%.9g\n", n, elements,
+                                     1e3 * fmin(one, two));
+            used += (size_t)snprintf(rows + used, sizeof rows - used, "b300_sxm,SGLang,all_reduce,NCCL,%.0f,%.0f,9\n",
+                                     n, elements);
+        }
+    write_table(path, header, rows);
+    rc_problems *problems = rc_problems_new();
+    rc_calibrate_result r = calibrate_file(path, target, problems);
+    ck_assert_uint_eq(rc_problems_count(problems), 0);
+    ck_assert_double_lt(family_of(&r, "all-reduce")->p90_error, 0.01);
+    ck_assert_double_eq(r.ignored, r.rows); /* NCCL's */
+    char *written = text_of_file(target);
+    cJSON *stack = cJSON_Parse(written);
+    const cJSON *list = rc_json_get(stack, "collectives");
+    const double known[] = {0.5, 0.8};
+    for (int i = 0; i < 2; i++) {
+        const cJSON *entry = cJSON_GetArrayItem(list, i);
+        ck_assert_str_eq(rc_json_get(entry, "provenance")->valuestring, "fitted");
+        close_to(rc_json_get(entry, "efficiency")->valuedouble, known[i], 0.02);
+    }
+    int inner = 0;
+    for (const cJSON *entry = list->child; entry; entry = entry->next)
+        inner += strcmp(rc_json_get(entry, "operation")->valuestring, "all-reduce") == 0 &&
+                 strcmp(rc_json_get(entry, "level")->valuestring, "inner") == 0;
+    ck_assert_int_eq(inner, 2); /* they took the place of the stack's own */
+    cJSON_Delete(stack);
+    free(written);
+    unlink(path);
+    unlink(target);
+    rc_calibrate_result_free(&r);
+    rc_problems_free(problems);
+}
+END_TEST
+
 START_TEST(a_stack_is_the_same_twice_and_says_what_was_fitted) {
     char path[] = "/tmp/rackcast-fitted-XXXXXX.json";
     char *written[2];
@@ -209,6 +301,7 @@ int main(void) {
     Suite *suite = suite_create("calibrate");
     add_tests(suite, "calibrate",
               (const TTest *const[]){made_up_kernels_give_back_their_numbers, tiles_of_columns_are_found,
+                                     kernels_of_a_family_are_told_apart, messages_give_back_their_numbers,
                                      a_stack_is_the_same_twice_and_says_what_was_fitted,
                                      rows_of_one_shape_are_both_kept, too_few_rows_are_said,
                                      tables_that_cannot_be_right_are_refused, NULL});

@@ -3,6 +3,8 @@
 #include "asking.h"
 #include "ceiling.h"
 #include "collective.h"
+#include "experts.h"
+#include "gemm.h"
 #include "kernel.h"
 #include "load.h"
 #include "memory.h"
@@ -23,6 +25,89 @@ START_TEST(a_kernel_adds_up) {
     line = (rc_cost_line){0};
     rc_rate_add(&rate, (rc_work){.bytes = 0, .flops = 0, .units = 3, .groups = 10}, 1, &line);
     close_to(rc_line_seconds(&line), 8e-6, 1e-12);
+    rate.depth_s = 1e-8;
+    line = (rc_cost_line){0};
+    rc_rate_add(&rate, (rc_work){.depth = 100}, 1, &line);
+    close_to(rc_line_seconds(&line), 2e-6, 1e-12);
+}
+END_TEST
+
+/* A GEMM's depth is what it sums over, however many rows and tokens there are. */
+START_TEST(a_gemm_is_as_deep_as_its_columns) {
+    ck_assert_double_eq(rc_gemm_work(64, 7168, RC_BF16, 1).depth, 7168);
+    ck_assert_double_eq(rc_gemm_work(65536, 7168, RC_BF16, 4096).depth, 7168);
+}
+END_TEST
+
+/* Tiles of an expert's tokens: the power of two from the mean on, as if all tokens' experts were on this rank. */
+START_TEST(tokens_of_experts_run_in_tiles) {
+    static const struct {
+        double pairs, distinct, mean, widest, rows; /* rows: of one expert */
+    } known[] = {
+        {100, 100, 1, 128, 8},  /* at least 8 */
+        {900, 100, 9, 128, 16}, /* 9 tokens run as 16 */
+        {10000, 100, 100, 128, 128},
+        {10000, 100, 100, 64, 128}, /* two tiles of 64 */
+        {30000, 100, 300, 256, 512},
+        {700, 7, 1600, 256, 256}, /* few experts on the rank: chosen for 1,600, filled with 100 */
+        {700, 7, 1600, 1, 100},   /* no tiles */
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        rc_expert_call call = {.width = 10,
+                               .inner = 20,
+                               .weight_bytes = 1,
+                               .tokens = 5,
+                               .pairs = known[i].pairs,
+                               .distinct = known[i].distinct,
+                               .mean_tokens = known[i].mean,
+                               .widest_tile = known[i].widest};
+        rc_work work = rc_experts_work(&call);
+        close_to(work.flops, 6 * 10 * 20 * known[i].distinct * known[i].rows, 1e-12);
+        ck_assert_double_eq(work.units, 5);
+        ck_assert_double_eq(work.groups, known[i].distinct);
+    }
+}
+END_TEST
+
+static rc_step_cost prefill_of(const char *const *settings) {
+    rc_scenario *s = ask(NULL, settings);
+    rc_problems *problems = rc_problems_new();
+    rc_arena *arena = rc_arena_new();
+    rc_step_plan *plan = rc_step_plan_new(s, arena, problems);
+    ck_assert_ptr_nonnull(plan);
+    rc_load load = rc_load_prefill(8192, 65536, true, plan->reaches, plan->reaches_count);
+    rc_step_cost cost;
+    rc_step_price(plan, &load, &cost);
+    rc_arena_free(arena);
+    rc_problems_free(problems);
+    rc_close(s);
+    return cost;
+}
+
+/* 12 heads a rank: padded to 16 they do a third more work on the fast kernel; unpadded they fall back, unless the
+ * kernel is told to exist for 12. */
+START_TEST(heads_without_a_fast_kernel_pad_or_fall_back) {
+    rc_step_cost padded = prefill_of(SETTINGS("model=kimi-k3", "hardware=8xmi355x", "parallel.tp=8"));
+    rc_step_cost fallen = prefill_of(SETTINGS("model=kimi-k3", "hardware=8xmi355x", "parallel.tp=8",
+                                              "hardware.stack.kernels.mla-prefill.head_tile=1"));
+    rc_step_cost exact = prefill_of(SETTINGS("model=kimi-k3", "hardware=8xmi355x", "parallel.tp=8",
+                                             "hardware.stack.kernels.mla-prefill.head_tile=1",
+                                             "hardware.stack.kernels.mla-prefill.fast_heads=12"));
+    double pad = rc_line_seconds(&padded.lines[RC_FAMILY_MLA]), fall = rc_line_seconds(&fallen.lines[RC_FAMILY_MLA]),
+           fit = rc_line_seconds(&exact.lines[RC_FAMILY_MLA]);
+    ck_assert_double_gt(fall, 8 * pad);
+    ck_assert_double_gt(pad, 1.2 * fit);
+    ck_assert_double_lt(pad, 1.34 * fit);
+    close_to(exact.lines[RC_FAMILY_MLA].flops, fallen.lines[RC_FAMILY_MLA].flops, 1e-12);
+}
+END_TEST
+
+/* A norm over queries of all heads needs one small message more a layer where heads lie on several ranks. */
+START_TEST(norms_over_split_heads_are_reduced) {
+    rc_step_cost whole = prefill_of(SETTINGS("model=minimax-m2.5", "hardware=4xb200", "parallel.tp=4"));
+    rc_step_cost heads = prefill_of(
+        SETTINGS("model=minimax-m2.5", "hardware=4xb200", "parallel.tp=4", "model.mixers.full.qk_norm=head"));
+    ck_assert_double_eq(whole.lines[RC_FAMILY_ALL_REDUCE].launches, heads.lines[RC_FAMILY_ALL_REDUCE].launches + 62);
 }
 END_TEST
 
@@ -223,10 +308,12 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("cost");
     add_tests(suite, "cost",
-              (const TTest *const[]){
-                  a_kernel_adds_up, distinct_experts_are_known, skew_touches_fewer_experts_and_keeps_top_k,
-                  a_chunk_sees_what_lies_before_it, collectives_follow_their_formula, a_mesh_has_a_link_for_each_pair,
-                  a_stretch_is_the_sum_of_its_steps, the_parts_of_a_step_add_up, more_work_is_never_faster,
-                  ceilings_of_simple_machines, stages_share_all_layers, NULL});
+              (const TTest *const[]){a_kernel_adds_up, a_gemm_is_as_deep_as_its_columns, tokens_of_experts_run_in_tiles,
+                                     heads_without_a_fast_kernel_pad_or_fall_back, norms_over_split_heads_are_reduced,
+                                     distinct_experts_are_known, skew_touches_fewer_experts_and_keeps_top_k,
+                                     a_chunk_sees_what_lies_before_it, collectives_follow_their_formula,
+                                     a_mesh_has_a_link_for_each_pair, a_stretch_is_the_sum_of_its_steps,
+                                     the_parts_of_a_step_add_up, more_work_is_never_faster, ceilings_of_simple_machines,
+                                     stages_share_all_layers, NULL});
     return run_suite(suite);
 }

@@ -75,7 +75,7 @@ END_TEST
 START_TEST(every_accelerator_can_be_asked) {
     size_t count;
     const char **names = rc_catalog_names(RC_CATALOG_ACCELERATOR, &count, arena);
-    ck_assert_uint_eq(count, 22);
+    ck_assert_uint_ge(count, 22);
     for (size_t i = 0; i < count; i++) {
         char rack[64];
         snprintf(rack, sizeof rack, "hardware=1x%s", names[i]);

@@ -268,6 +268,39 @@ START_TEST(a_cut_run_counts_what_is_left) {
 }
 END_TEST
 
+/* A request that comes at random waits half an interval longer, on average, for the engine to look. */
+START_TEST(an_engine_that_looks_seldom_is_late) {
+#define LOAD                                                                                                           \
+    "workload.arrival={\"kind\":\"closed\",\"clients\":8,\"think_time\":\"3s\"}", "workload.requests=2000",            \
+        "workload.input_tokens=200", "workload.output_tokens=300"
+    rc_run_result always = run_of("llama70b-4xh100", SETTINGS(LOAD), false);
+    rc_run_result seldom = run_of("llama70b-4xh100", SETTINGS(LOAD, "engine.receive_interval=40"), false);
+    double late = seldom.ttft_s.mean - always.ttft_s.mean, half = 20 * always.itl_s.mean;
+    ck_assert_double_gt(late, 0.6 * half); /* less than half an interval: at times nothing decodes */
+    ck_assert_double_lt(late, 1.1 * half);
+    close_to(seldom.output_tokens, always.output_tokens, 1e-12);
+    rc_run_result_free(&always);
+    rc_run_result_free(&seldom);
+#undef LOAD
+}
+END_TEST
+
+/* Prompts that are read whole share a step only where both fit. */
+START_TEST(whole_prompts_are_not_split) {
+#define LOAD                                                                                                           \
+    "workload.arrival={\"kind\":\"closed\",\"clients\":3}", "workload.requests=3", "workload.input_tokens=1000",       \
+        "workload.output_tokens=2", "engine.policy=prefill-first", "hardware.stack.frontend.request=0s",               \
+        "hardware.stack.frontend.token=0s", "engine.max_batched_tokens=1500"
+    rc_run_result chunked = run_of("llama70b-4xh100", SETTINGS(LOAD), false);
+    rc_run_result whole = run_of("llama70b-4xh100", SETTINGS(LOAD, "engine.whole_prompts=true"), false);
+    ck_assert_double_eq(chunked.steps, 2 + 1); /* 1,500 and 1,500 tokens, then a decode */
+    ck_assert_double_eq(whole.steps, 3 + 1);
+    rc_run_result_free(&chunked);
+    rc_run_result_free(&whole);
+#undef LOAD
+}
+END_TEST
+
 START_TEST(replicas_share_a_load) {
     rc_run_result one = run_of("llama70b-4xh100", SETTINGS("workload.arrival.rate=2"), false);
     rc_run_result two =
@@ -284,10 +317,10 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("serving");
     add_tests(suite, "serving",
-              (const TTest *const[]){pages_are_counted_ahead, one_clock_in_many_notations, bad_rows_are_named_by_line,
-                                     loads_have_the_rate_they_ask_for, the_timeline_keeps_its_integral,
-                                     what_goes_in_comes_out, a_small_cache_preempts_and_loses_nothing,
-                                     overload_is_called_overload, a_cut_run_counts_what_is_left, replicas_share_a_load,
-                                     NULL});
+              (const TTest *const[]){
+                  pages_are_counted_ahead, one_clock_in_many_notations, bad_rows_are_named_by_line,
+                  loads_have_the_rate_they_ask_for, the_timeline_keeps_its_integral, what_goes_in_comes_out,
+                  a_small_cache_preempts_and_loses_nothing, overload_is_called_overload, a_cut_run_counts_what_is_left,
+                  an_engine_that_looks_seldom_is_late, whole_prompts_are_not_split, replicas_share_a_load, NULL});
     return run_suite(suite);
 }

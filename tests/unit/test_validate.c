@@ -2,6 +2,7 @@
  * Validation: rows to scenarios, errors, groups, floors; what cannot be played is counted. */
 #include "asking.h"
 #include "measured.h"
+#include "recipe.h"
 #include <unistd.h>
 
 static const char header[] =
@@ -103,6 +104,87 @@ START_TEST(rows_become_scenarios) {
 }
 END_TEST
 
+START_TEST(recipes_add_what_the_table_does_not_tell) {
+    static const char text[] =
+        "of,engine,model,precision,hardware,gpus,input,output,clients,settings,source\n"
+        "bench,vllm,r1,fp8,b200,,1024,,,engine.max_batched_tokens=$(clients+input+64); seed=7,x\n"
+        ",vllm 0.2,,,,,,,,seed=8,x\n"
+        ",,,,,8-,,,16-,seed=9,x\n"
+        ",,,,,,,,-15,seed=10,x\n";
+    char path[] = "/tmp/rackcast-recipes-XXXXXX.csv";
+    ck_assert_int_ge(mkstemps(path, 4), 0);
+    FILE *out = fopen(path, "w");
+    fputs(text, out);
+    fclose(out);
+    rc_problems *problems = rc_problems_new();
+    rc_arena *arena = rc_arena_new();
+    size_t count;
+    rc_recipe *recipes = rc_recipes_read(path, &count, arena, problems);
+    ck_assert_ptr_nonnull(recipes);
+    ck_assert_uint_eq(count, 4);
+    const rc_measured row = {.model = "a/DeepSeek-R1",
+                             .precision = "FP8",
+                             .hardware = "B200-SXM",
+                             .gpus = "8",
+                             .engine = "vllm 0.19",
+                             .input = "1024",
+                             .output = "1024",
+                             .concurrency = "32",
+                             .notes = "of the bench"};
+    rc_playable p = {.settings_count = 0};
+    ck_assert(rc_recipes_apply(recipes, count, &row, &p, arena));
+    ck_assert_uint_eq(p.settings_count, 3);
+    ck_assert_str_eq(p.settings[0], "engine.max_batched_tokens=1120");
+    ck_assert_str_eq(p.settings[1], "seed=7");
+    ck_assert_str_eq(p.settings[2], "seed=9");
+    rc_measured few = row;
+    few.concurrency = "8";
+    few.notes = "";
+    p = (rc_playable){.settings_count = 0};
+    ck_assert(rc_recipes_apply(recipes, count, &few, &p, arena));
+    ck_assert_uint_eq(p.settings_count, 1);
+    ck_assert_str_eq(p.settings[0], "seed=10");
+    unlink(path);
+    rc_arena_free(arena);
+    rc_problems_free(problems);
+}
+END_TEST
+
+/* Every shipped recipe says where it is from, and its settings are settings of a scenario. */
+START_TEST(shipped_recipes_can_be_played) {
+    rc_problems *problems = rc_problems_new();
+    rc_arena *arena = rc_arena_new();
+    size_t count;
+    rc_recipe *recipes = rc_recipes_read("tests/validation/recipes.csv", &count, arena, problems);
+    ck_assert_ptr_nonnull(recipes);
+    ck_assert_uint_gt(count, 40);
+    const rc_measured row = {.model = "",
+                             .precision = "",
+                             .hardware = "",
+                             .engine = "",
+                             .notes = "",
+                             .gpus = "8",
+                             .input = "1024",
+                             .output = "1024",
+                             .concurrency = "4"};
+    for (size_t i = 0; i < count; i++) {
+        rc_recipe always = {{"", "", "", "", "", "", "", "", "", recipes[i].cells[9], ""}};
+        rc_playable p = {.settings = {"model=deepseek-r1", "hardware=8xb200", "parallel.tp=8",
+                                      strstr(recipes[i].cells[4], "h200") ? "hardware.accelerator=h200-sxm" : "seed=1",
+                                      strstr(recipes[i].cells[4], "b300") ? "hardware.accelerator=b300" : "seed=1",
+                                      strstr(recipes[i].cells[4], "mi355x") ? "hardware.accelerator=mi355x" : "seed=1"},
+                         .settings_count = 6};
+        rc_recipes_apply(&always, 1, &row, &p, arena);
+        ck_assert_uint_gt(p.settings_count, 6);
+        ck_assert_msg(recipes[i].cells[10][0], "recipe %zu has no source", i);
+        p.settings[p.settings_count] = NULL;
+        rc_close(ask(NULL, p.settings));
+    }
+    rc_arena_free(arena);
+    rc_problems_free(problems);
+}
+END_TEST
+
 START_TEST(what_cannot_be_played_is_counted_with_its_reason) {
     rc_problems *problems = rc_problems_new();
     rc_validate_result r = validate_text("gpt-9,fp8,B200,8,vllm,TP8,none,100,10,1,ttft,5,ms,,test\n"
@@ -200,7 +282,8 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("validate");
     add_tests(suite, "validate",
-              (const TTest *const[]){rows_become_scenarios, what_cannot_be_played_is_counted_with_its_reason,
+              (const TTest *const[]){rows_become_scenarios, recipes_add_what_the_table_does_not_tell,
+                                     shipped_recipes_can_be_played, what_cannot_be_played_is_counted_with_its_reason,
                                      errors_groups_and_floors, a_bad_table_is_refused_by_line,
                                      the_published_figures_of_k3_are_played, NULL});
     return run_suite(suite);
