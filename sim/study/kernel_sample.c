@@ -5,6 +5,7 @@
 #include "gemm.h"
 #include "hash.h"
 #include "linear_attention.h"
+#include "routing.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +14,15 @@ rc_work rc_sample_work(const rc_sample *s, rc_tiles tiles) {
     const double *x = s->shape;
     switch (s->kind) {
     case RC_SAMPLE_GEMM: return rc_gemm_work(x[1], x[2], s->format, x[0]);
-    case RC_SAMPLE_EXPERTS: { /* tokens, width, inner, top-k, experts of the rank, EP; dealt round robin */
+    case RC_SAMPLE_EXPERTS: { /* tokens, width, inner, top-k, experts of the rank, EP, routing */
         double pairs = x[0] * x[3] / x[5];
         rc_expert_call call = {.width = x[1],
                                .inner = rc_round_up(x[2], tiles.shape),
                                .weight_bytes = rc_bytes_per_value(s->format),
                                .tokens = x[0],
                                .pairs = pairs,
-                               .distinct = fmin(x[4], fmax(pairs, 1)),
+                               .distinct = x[6] == RC_UNIFORM_ROUTING ? rc_distinct_uniform(x[4], x[3], x[0])
+                                                                      : fmin(x[4], fmax(pairs, 1)),
                                .mean_tokens = x[0] * x[3] / x[4],
                                .widest_tile = tiles.tokens};
         return rc_experts_work(&call);

@@ -18,6 +18,8 @@ typedef enum rc_sample_kind {
 } rc_sample_kind;
 
 enum { RC_SAMPLE_SHAPES = 8 };
+/* shape[6] of experts: tokens dealt round robin, or sent to experts at random. */
+enum { RC_DEALT_ROUTING, RC_UNIFORM_ROUTING };
 
 /* One measured call.  shape[0] is what grows from row to row of one kernel: tokens or sequences. */
 typedef struct rc_sample {

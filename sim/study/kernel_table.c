@@ -65,6 +65,8 @@ static bool is_system(const char *system, const char *accelerator) {
 
 static bool is_ours(const table *t) {
     const char *engine = column_of(t, "framework") >= 0 ? text_of(t, "framework") : text_of(t, "engine");
+    if (column_of(t, "source") >= 0) /* kernels of a library that several engines use */
+        engine = t->engine;
     return is_system(text_of(t, "system"), t->accelerator->name) && strcasecmp(engine, t->engine) == 0;
 }
 
@@ -77,6 +79,8 @@ static const char *format_of(const char *dtype, rc_sample *s) {
         rc_format_id format;
         rc_peak peak;
     } known[] = {{"bfloat16", "bf16", RC_BF16, RC_PEAK_BF16},
+                 {"bf16", "bf16", RC_BF16, RC_PEAK_BF16},
+                 {"mxfp4_a4w4", "mxfp4", RC_MXFP4, RC_PEAK_FP4},
                  {"fp8_block", "fp8", RC_FP8, RC_PEAK_FP8},
                  {"fp8", "fp8-tensor", RC_FP8_TENSOR, RC_PEAK_FP8},
                  {"nvfp4", "nvfp4", RC_NVFP4, RC_PEAK_FP4},
@@ -118,6 +122,35 @@ static bool read_experts(table *t, rc_sample *s) {
     s->shape[4] = number_of(t, "num_experts") / ep;
     s->shape[5] = ep;
     return true;
+}
+
+/* Tuned experts: uniform routing, the columns of one rank. */
+static bool read_tuned_experts(table *t, rc_sample *s) {
+    static const struct {
+        const char *weights, *activations, *family;
+        rc_format_id format;
+        rc_peak peak;
+    } known[] = {{"bfloat16", "bf16", "experts-bf16", RC_BF16, RC_PEAK_BF16},
+                 {"fp8", "fp8", "experts-fp8", RC_FP8, RC_PEAK_FP8},
+                 {"int4", "bf16", "experts-int4", RC_INT4, RC_PEAK_BF16},
+                 {"mxfp4", "bf16", "experts-mxfp4-a16", RC_MXFP4, RC_PEAK_BF16},
+                 {"mxfp4", "fp8", "experts-mxfp4", RC_MXFP4, RC_PEAK_FP8}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(text_of(t, "weights"), known[i].weights) != 0 ||
+            strcmp(text_of(t, "activations"), known[i].activations) != 0)
+            continue;
+        s->kind = RC_SAMPLE_EXPERTS;
+        s->family = known[i].family;
+        s->format = known[i].format;
+        s->peak = known[i].peak;
+        const double shape[RC_SAMPLE_SHAPES] = {
+            number_of(t, "num_tokens"), number_of(t, "hidden_size"), number_of(t, "inter_size_local"),
+            number_of(t, "topk"),       number_of(t, "num_experts"), 1,
+            RC_UNIFORM_ROUTING};
+        memcpy(s->shape, shape, sizeof shape);
+        return true;
+    }
+    return false;
 }
 
 static double kv_bytes_of(const table *t) {
@@ -207,6 +240,8 @@ static bool read_row(table *t, rc_sample *s) {
         return read_gemm(t, s);
     if (column_of(t, "moe_dtype") >= 0)
         return read_experts(t, s);
+    if (column_of(t, "inter_size_local") >= 0)
+        return read_tuned_experts(t, s);
     if (column_of(t, "mla_dtype") >= 0)
         return read_mla(t, s, operation);
     return read_attention(t, s, operation);
@@ -215,8 +250,8 @@ static bool read_row(table *t, rc_sample *s) {
 /* ---------- a table */
 
 static bool read_header(table *t) {
-    static const char *const kinds[] = {"gemm_dtype", "moe_dtype",   "mla_dtype",
-                                        "attn_dtype", "num_v_heads", "message_size"};
+    static const char *const kinds[] = {"gemm_dtype",  "moe_dtype",    "mla_dtype",       "attn_dtype",
+                                        "num_v_heads", "message_size", "inter_size_local"};
     if (!rc_csv_next(t->csv))
         return false;
     t->columns = rc_csv_count(t->csv) < COLUMNS_MAX ? rc_csv_count(t->csv) : COLUMNS_MAX;
@@ -225,11 +260,13 @@ static bool read_header(table *t) {
     bool known = false;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         known = known || column_of(t, kinds[i]) >= 0;
-    const char *missing = !known ? "gemm_dtype, moe_dtype, mla_dtype, attn_dtype, num_v_heads or message_size"
-                          : column_of(t, "system") < 0                                  ? "system"
-                          : column_of(t, "latency") < 0                                 ? "latency"
-                          : column_of(t, "framework") < 0 && column_of(t, "engine") < 0 ? "framework or engine"
-                                                                                        : NULL;
+    const char *missing =
+        !known ? "gemm_dtype, moe_dtype, mla_dtype, attn_dtype, num_v_heads, message_size or inter_size_local"
+        : column_of(t, "system") < 0                                    ? "system"
+        : column_of(t, "latency") < 0 && column_of(t, "latency_us") < 0 ? "latency"
+        : column_of(t, "framework") < 0 && column_of(t, "engine") < 0 && column_of(t, "source") < 0
+            ? "framework, engine or source"
+            : NULL;
     if (missing)
         rc_problem_add(t->problems, RC_BAD_TRACE, t->file, "", 1, "no such column", missing,
                        "the table of kernels lacks a column");
@@ -270,7 +307,8 @@ bool rc_kernel_table_read(const char *file, const rc_accelerator *accelerator, c
             good = !t.failed;
             continue;
         }
-        sample.seconds = number_of(&t, "latency") / 1e3;
+        sample.seconds =
+            column_of(&t, "latency") >= 0 ? number_of(&t, "latency") / 1e3 : number_of(&t, "latency_us") / 1e6;
         good = !t.failed &&
                (sample.seconds > 0 || refuse_time(&t, &sample, "milliseconds above 0", "a time that is not positive"));
         samples->list = rc_grow(samples->list, samples->count, &samples->capacity, sizeof *samples->list);

@@ -2,15 +2,20 @@
  * kernel_table.h - tables of measured kernels, read into samples that a family can be fitted to.
  *
  * A table is a CSV (plain or gzipped) with one measured call a row; its header tells what it measures:
- *   GEMM             gemm_dtype, m, n, k
- *   experts          moe_dtype, num_tokens, hidden_size, inter_size, topk, num_experts, moe_tp_size, moe_ep_size,
- *                    distribution (only "balanced" rows: they say how many experts are touched)
+ *   GEMM             gemm_dtype (bfloat16, fp8: one scale a tensor, fp8_block, nvfp4, mxfp4_a4w4, int4_wo), m, n, k
+ *   experts          moe_dtype (also w4a8_mxfp4_mxfp8, w4a16_mxfp4), num_tokens, hidden_size, inter_size, topk,
+ *                    num_experts, moe_tp_size, moe_ep_size, distribution (only "balanced" rows: they say how many
+ *                    experts are touched)
+ *   tuned experts    weights, activations, num_tokens, hidden_size, inter_size_local, topk, num_experts; uniform routing
  *   latent attention op_name or table (..generation.. or ..context..), kv_cache_dtype, num_heads (of the rank),
  *                    batch_size, isl, step; DeepSeek's widths 512 + 64, 128, 128
  *   attention        table, batch_size, isl, num_heads, num_key_value_heads, head_dim, kv_cache_dtype, step, window_size
  *   recurrent        phase, kernel_source, batch_size, seq_len, num_v_heads, head_k_dim, head_v_dim; the kernels of one
  *                    call are added up
- * and in all of them system ("b300_sxm"), framework or engine, and latency in milliseconds.
+ *   messages         op_name (all_reduce), kernel_source, num_gpus, message_size (elements of two bytes)
+ * and in all of them system ("b300_sxm"); framework, engine or, for a library's kernels that all engines use, source; and
+ * latency in milliseconds or latency_us.  kernel_source names the code that ran: where a family has several, each is
+ * fitted alone.
  */
 #ifndef RC_KERNEL_TABLE_H
 #define RC_KERNEL_TABLE_H
