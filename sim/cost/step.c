@@ -235,6 +235,32 @@ static void plan_messages(planner *p) {
     plan->hand_offs = parallel->pp - 1;
 }
 
+/* ---------- what the host starts */
+
+/* Operations of a layer in a step with prompts, where nothing is captured: GEMMs, attention, and the small ones around
+ * them (norms, splits, copies, rotation, quantisation, permutation of tokens).  Counted by reading what engines do. */
+static double operations_of_mixer(const rc_mixer *m) {
+    return m->kind == RC_MLA || rc_mixer_is_recurrent(m) ? 20 : m->qk_norm == RC_QK_NORM_LAYER ? 10 : 5;
+}
+
+static double operations_of_ffn(const rc_ffn *f) {
+    return f->kind == RC_DENSE ? 4 : f->shared_inner > 0 ? 12 : 8;
+}
+
+static void count_operations(planner *p) {
+    enum { NORMS = 2, QUANTISATIONS = 6 };
+    const rc_model *model = &p->scenario->model;
+    const rc_number_format *attention = rc_number_format_of((rc_format_id)model->quantization.attention);
+    double layers = model->layers_total, messages = p->scenario->parallel.tp > 1 ? 2 : 0;
+    for (size_t i = 0; i < model->mixers_count; i++)
+        p->plan->host_operations += rc_model_mixer_layers(model, i, 0, layers) * operations_of_mixer(&model->mixers[i]);
+    for (size_t i = 0; i < model->ffns_count; i++)
+        p->plan->host_operations += rc_model_ffn_layers(model, i, 0, layers) * operations_of_ffn(&model->ffns[i]);
+    p->plan->host_operations += layers * ((model->attention_residual ? 2 : 1) * NORMS + messages);
+    if (attention->group_rows > 1) /* scales of blocks are found before each GEMM, not in the norm before */
+        p->plan->host_operations += layers * QUANTISATIONS;
+}
+
 /* ---------- whole */
 
 static rc_provenance worse(rc_provenance a, rc_provenance b) {
@@ -291,6 +317,7 @@ rc_step_plan *rc_step_plan_new(const rc_scenario *s, rc_arena *arena, rc_problem
         plan_ffn(&p, i, experts);
     plan_residual(&p);
     plan_messages(&p);
+    count_operations(&p);
     note_provenance(plan);
     plan->provenance[RC_FAMILY_HOST] = (rc_provenance)step->provenance;
     return p.good ? plan : NULL;
@@ -388,13 +415,10 @@ void rc_step_growing(const rc_step_plan *plan, double sequences, const double *c
         by_where[where] += line.seconds[where];
 }
 
-/* The host launches the kernels of a step with prompts one by one, ahead of the GPU; what it is late by is waited for. */
+/* The host starts the operations of a step with prompts one by one, ahead of the GPU; what it is late by is waited for. */
 static void wait_for_host(const rc_step_plan *plan, rc_step_cost *cost) {
-    double by_where[RC_WHERE_COUNT], launches = 0;
-    for (int family = 0; family < RC_FAMILY_COUNT; family++)
-        if (family != RC_FAMILY_ALL_REDUCE && family != RC_FAMILY_ALL_TO_ALL && family != RC_FAMILY_HAND_OFF)
-            launches += cost->lines[family].launches;
-    double late = launches * plan->eager_launch_s - rc_step_seconds(cost, by_where);
+    double by_where[RC_WHERE_COUNT];
+    double late = plan->host_operations * plan->eager_launch_s - rc_step_seconds(cost, by_where);
     if (late > 0)
         cost->lines[RC_FAMILY_HOST].seconds[RC_HOST] += late;
 }

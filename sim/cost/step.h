@@ -49,6 +49,7 @@ typedef struct rc_step_plan {
     double context_exchanges, context_bytes; /* messages of a step between ranks that share a cache (DCP), bytes of a
                                                  * sequence in each */
     double dp;
+    double host_operations; /* that the host starts one by one for a step with prompts */
     double host_s, launch_hidden, eager_launch_s, shared_overlap;
     double sheet_bytes_per_s, sheet_flops_per_s;
     rc_provenance provenance[RC_FAMILY_COUNT];
