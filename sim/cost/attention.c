@@ -93,7 +93,8 @@ void rc_attention_add_decode(const rc_attention *a, double sequences, const doub
     double seen = context[a->reach] / a->context_split;
     rc_work work = {.bytes = seen * a->read_bytes + sequences * a->decode_query_bytes,
                     .flops = seen * a->decode_flops * a->context_split, /* every rank's heads meet on each rank */
-                    .units = sequences * a->decode_units};
+                    .units = sequences * a->decode_units,
+                    .depth = seen / sequences};
     rc_rate_add(&a->decode, work, a->count, line);
     if (!a->indexed)
         return;

@@ -157,7 +157,6 @@ static bool is_decode(rc_sample_kind kind) {
 }
 
 static void choose_parameters(problem *p, rc_sample_kind kind) {
-    bool prefill = kind == RC_SAMPLE_GQA_PREFILL || kind == RC_SAMPLE_MLA_PREFILL;
     p->fitted_count = 0;
     for (int i = LAUNCH; i <= SHARPNESS; i++)
         p->fitted[p->fitted_count++] = i;
@@ -165,7 +164,7 @@ static void choose_parameters(problem *p, rc_sample_kind kind) {
         p->fitted[p->fitted_count++] = UNIT;
     if (kind == RC_SAMPLE_EXPERTS)
         p->fitted[p->fitted_count++] = GROUP;
-    if (kind == RC_SAMPLE_GEMM || kind == RC_SAMPLE_LINEAR_PREFILL || prefill)
+    if (kind != RC_SAMPLE_EXPERTS && kind != RC_SAMPLE_LINEAR_DECODE)
         p->fitted[p->fitted_count++] = DEPTH;
 }
 

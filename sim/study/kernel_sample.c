@@ -27,8 +27,11 @@ rc_work rc_sample_work(const rc_sample *s, rc_tiles tiles) {
                                .widest_tile = tiles.tokens};
         return rc_experts_work(&call);
     }
-    case RC_SAMPLE_MLA_DECODE: /* sequences, context, heads, value bytes */
-        return rc_mla_decode_work(rc_round_up(x[2], tiles.shape), 512, 64, x[3], x[0], x[0] * x[1]);
+    case RC_SAMPLE_MLA_DECODE: { /* sequences, context, heads, value bytes */
+        rc_work work = rc_mla_decode_work(rc_round_up(x[2], tiles.shape), 512, 64, x[3], x[0], x[0] * x[1]);
+        work.depth = x[1];
+        return work;
+    }
     case RC_SAMPLE_MLA_PREFILL: { /* sequences, chunk, past, heads */
         rc_work work = rc_mla_prefill_work(x[3], 128 + 64 + 128, x[0] * x[1], x[0] * x[2], x[0],
                                            x[0] * rc_chunk_pairs(x[2], x[1], INFINITY));
@@ -37,7 +40,9 @@ rc_work rc_sample_work(const rc_sample *s, rc_tiles tiles) {
     }
     case RC_SAMPLE_GQA_DECODE: { /* sequences, context, heads, KV heads, width, value bytes, window */
         double seen = x[6] > 0 ? fmin(x[1], x[6]) : x[1];
-        return rc_gqa_decode_work(x[2], x[3], x[4], x[5], x[0], x[0] * seen);
+        rc_work work = rc_gqa_decode_work(x[2], x[3], x[4], x[5], x[0], x[0] * seen);
+        work.depth = seen;
+        return work;
     }
     case RC_SAMPLE_GQA_PREFILL: { /* sequences, chunk, past, heads, KV heads, width, value bytes, window */
         double reach = x[7] > 0 ? x[7] : INFINITY;
