@@ -381,7 +381,7 @@ typedef struct rc_validate_result {
     void *memory;       /* everything above lies in it */
 } rc_validate_result;
 
-/* Plays the end-to-end rows of a table of measurements as scenarios.  Columns: model, precision, hardware (or gpu), gpus
+/* Plays the end-to-end rows of a table of measurements as scenarios.  Columns: date, model, precision, hardware (or gpu), gpus
  * (or n_gpus), engine, parallelism, spec_decode, input_len (or isl), output_len (or osl), concurrency_or_rate (or
  * concurrency), metric, value, unit, notes, use.  Rows that cannot be played are counted with their reason.
  * `recipes_file`: how the benchmarks behind the rows launched their engines (format: sim/study/recipe.h); NULL: those

@@ -19,6 +19,7 @@ typedef struct column {
 } column;
 
 static const column columns[] = {
+    {{"date"}, offsetof(rc_measured, date), false},
     {{"model"}, offsetof(rc_measured, model), true},
     {{"precision"}, offsetof(rc_measured, precision), false},
     {{"hardware", "gpu"}, offsetof(rc_measured, hardware), true},

@@ -8,7 +8,7 @@
 
 typedef struct rc_measured {
     long line;
-    const char *model, *precision, *hardware, *engine, *parallelism, *speculation, *input, *output, *concurrency;
+    const char *date, *model, *precision, *hardware, *engine, *parallelism, *speculation, *input, *output, *concurrency;
     const char *metric, *unit, *notes, *use, *gpus;
     double value;
 } rc_measured;
@@ -23,6 +23,7 @@ typedef struct rc_playable {
     size_t settings_count;
     const char *name;    /* of the case, for people */
     const char *skipped; /* why it cannot be played; "" where it can */
+    bool drafts;         /* the engine ran with drafts, so that it is no forecast of this row */
 } rc_playable;
 
 rc_playable rc_measured_question(const rc_measured *row, rc_arena *arena);

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <strings.h>
 
-enum { OF, ENGINE, MODEL, PRECISION, HARDWARE, GPUS, INPUT, OUTPUT, CLIENTS, SETTINGS, SOURCE };
+enum { OF, DATE, ENGINE, MODEL, PRECISION, HARDWARE, GPUS, INPUT, OUTPUT, CLIENTS, SETTINGS, SOURCE };
 
-static const char *const names[RC_RECIPE_CELLS] = {"of",    "engine", "model",   "precision", "hardware", "gpus",
-                                                   "input", "output", "clients", "settings",  "source"};
+static const char *const names[RC_RECIPE_CELLS] = {"of",   "date",  "engine", "model",   "precision", "hardware",
+                                                   "gpus", "input", "output", "clients", "settings",  "source"};
 
 /* ---------- the file */
 
@@ -80,11 +80,11 @@ static bool within(const char *text, const char *range) {
 }
 
 static bool holds(const rc_recipe *r, const rc_measured *row) {
-    return holds_text(row->notes, r->cells[OF]) && begins(row->engine, r->cells[ENGINE]) &&
-           holds_text(row->model, r->cells[MODEL]) && begins(row->precision, r->cells[PRECISION]) &&
-           holds_text(row->hardware, r->cells[HARDWARE]) && within(row->gpus, r->cells[GPUS]) &&
-           within(row->input, r->cells[INPUT]) && within(row->output, r->cells[OUTPUT]) &&
-           within(row->concurrency, r->cells[CLIENTS]);
+    return holds_text(row->notes, r->cells[OF]) && begins(row->date, r->cells[DATE]) &&
+           begins(row->engine, r->cells[ENGINE]) && holds_text(row->model, r->cells[MODEL]) &&
+           begins(row->precision, r->cells[PRECISION]) && holds_text(row->hardware, r->cells[HARDWARE]) &&
+           within(row->gpus, r->cells[GPUS]) && within(row->input, r->cells[INPUT]) &&
+           within(row->output, r->cells[OUTPUT]) && within(row->concurrency, r->cells[CLIENTS]);
 }
 
 /* ---------- settings */
@@ -114,7 +114,9 @@ static void add_settings(const char *settings, const rc_measured *row, rc_playab
         const char *sum = strstr(one, "=$(");
         if (sum)
             one = rc_arena_format(arena, "%.*s=%.0f", (int)(sum - one), one, sum_of(sum + 3, row));
-        if (*one && p->settings_count < RC_MEASURED_SETTINGS_MAX)
+        if (strcmp(one, "drafts") == 0)
+            p->drafts = true;
+        else if (*one && p->settings_count < RC_MEASURED_SETTINGS_MAX)
             p->settings[p->settings_count++] = one;
     }
 }

@@ -3,12 +3,14 @@
  *
  * A recipe is a row of a CSV file.  Every cell but the last two is a condition on a measured row; an empty one holds always:
  *   of          a text that the row's notes hold ("InferenceX")
+ *   date        how the row's date begins ("2026-01")
  *   engine      how the row's engine begins ("sglang 0.5.10")
  *   model       a text that the row's model holds, in lower case
  *   precision   how the row's precision begins
  *   hardware    a text that the row's accelerator holds, in lower case
  *   gpus, input, output, clients    a number, or a range: "16-", "-15", "4-8"
- *   settings    settings of a scenario, separated by ";".  $(clients+input+64) is a sum of numbers of the row
+ *   settings    settings of a scenario, separated by ";".  $(clients+input+64) is a sum of numbers of the row.
+ *               "drafts" alone: the engine ran with drafts, whatever the row says
  *   source      where it was published
  * All recipes that hold are applied, in the order of the file; of two for one setting the later one counts.
  */
@@ -16,7 +18,7 @@
 #define RC_RECIPE_H
 #include "measured.h"
 
-enum { RC_RECIPE_CELLS = 11 };
+enum { RC_RECIPE_CELLS = 12 };
 
 typedef struct rc_recipe {
     const char *cells[RC_RECIPE_CELLS]; /* in the order above */

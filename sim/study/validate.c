@@ -131,6 +131,8 @@ static void judge_row(validator *v, const rc_measured *measured, rc_validated_ro
     if (row->skipped[0])
         return;
     v->recipe_rows += rc_recipes_apply(v->recipes, v->recipes_count, measured, &question, v->arena);
+    if (question.drafts)
+        row->group = rc_arena_format(v->arena, "%s, run with drafts", row->group);
     rc_range interval = {NAN, NAN};
     const played *p = run_of(v, &question);
     row->skipped = p->refused;

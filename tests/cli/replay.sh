@@ -44,4 +44,5 @@ replays() { # FOLDER ACCELERATOR MOST_RUNNING
 }
 
 replays RTX4090_Llama-3.1-8B rtx-4090 256
+replays RTXPRO6000_Llama-3.1-8B rtx-pro-6000-server 128
 finish
