@@ -23,6 +23,13 @@ static const char *const *kernels_for(rc_format_id format) {
     }
 }
 
+/* Batched kernels compute in FP8 or BF16; an engine without one of FP8 stores the weight in BF16. */
+static const char *const *batched_kernels_for(rc_format_id format) {
+    static const char *const bf16[] = {"bmm-bf16", "gemm-bf16", NULL};
+    static const char *const fp8[] = {"bmm-fp8", "bmm-bf16", "gemm-bf16", NULL};
+    return format == RC_FP8 || format == RC_MXFP8 || format == RC_FP8_TENSOR ? fp8 : bf16;
+}
+
 rc_work rc_gemm_work(double rows, double columns, rc_format_id format, double tokens) {
     enum { OUTPUT_BYTES = 2 };
     double activation_bytes = rc_number_format_of(format)->activation_bytes;
@@ -32,16 +39,26 @@ rc_work rc_gemm_work(double rows, double columns, rc_format_id format, double to
                      .depth = columns};
 }
 
+rc_work rc_bmm_work(double heads, double rows, double columns, rc_format_id format, double tokens) {
+    rc_work work = rc_gemm_work(rows, columns, format, tokens);
+    work.bytes *= heads;
+    work.flops *= heads;
+    return work;
+}
+
 bool rc_gemm_init(rc_gemm *gemm, const rc_stack *stack, const rc_accelerator *accelerator, rc_format_id format,
-                  double rows, double columns) {
+                  double heads, double rows, double columns) {
+    gemm->heads = heads;
     gemm->rows = rows;
     gemm->columns = columns;
     gemm->format = format;
-    return rc_rate_find(stack, accelerator, kernels_for(format), &gemm->rate);
+    return rc_rate_find(stack, accelerator, heads > 0 ? batched_kernels_for(format) : kernels_for(format), &gemm->rate);
 }
 
 void rc_gemm_add(const rc_gemm *gemm, double tokens, rc_step_cost *cost) {
-    if (tokens > 0)
-        rc_rate_add(&gemm->rate, rc_gemm_work(gemm->rows, gemm->columns, gemm->format, tokens), gemm->count,
-                    &cost->lines[gemm->family]);
+    if (tokens <= 0)
+        return;
+    rc_work work = gemm->heads > 0 ? rc_bmm_work(gemm->heads, gemm->rows, gemm->columns, gemm->format, tokens)
+                                   : rc_gemm_work(gemm->rows, gemm->columns, gemm->format, tokens);
+    rc_rate_add(&gemm->rate, work, gemm->count, &cost->lines[gemm->family]);
 }

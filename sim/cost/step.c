@@ -47,21 +47,28 @@ static void on_rank(const planner *p, const rc_weight *w, double *rows, double *
     *columns = w->split == RC_SPLIT_COLUMNS ? w->columns * pieces : w->columns;
 }
 
-static void add_gemm(planner *p, rc_family family, rc_gemm_tokens tokens, double count, double rows, double columns,
-                     rc_format_id format) {
+static void add_bmm(planner *p, rc_family family, rc_gemm_tokens tokens, double count, double heads, double rows,
+                    double columns, rc_format_id format) {
     assert(p->plan->gemms_count < RC_GEMMS_MAX);
     rc_gemm *gemm = &p->plan->gemms[p->plan->gemms_count++];
     *gemm = (rc_gemm){.family = family, .tokens = tokens, .count = count};
-    need(p, rc_gemm_init(gemm, &p->scenario->hardware.stack, &p->scenario->hardware.accelerator, format, rows, columns),
+    need(p,
+         rc_gemm_init(gemm, &p->scenario->hardware.stack, &p->scenario->hardware.accelerator, format, heads, rows,
+                      columns),
          "gemm-bf16");
 }
 
-/* Latent keys and values: multiplied out for prefill, absorbed into two small GEMMs for decode. */
+static void add_gemm(planner *p, rc_family family, rc_gemm_tokens tokens, double count, double rows, double columns,
+                     rc_format_id format) {
+    add_bmm(p, family, tokens, count, 0, rows, columns, format);
+}
+
+/* Latent keys and values: multiplied out for prefill, absorbed into two batched GEMMs for decode. */
 static void add_latent_expansion(planner *p, const rc_weight *w, double count) {
     const rc_mixer *m = &p->scenario->model.mixers[w->kind];
     double heads = ceil(m->heads / p->scenario->parallel.tp);
-    add_gemm(p, RC_FAMILY_MLA, RC_GEMM_DECODE, count, heads * m->kv_rank, m->nope_dim, w->format);
-    add_gemm(p, RC_FAMILY_MLA, RC_GEMM_DECODE, count, heads * m->kv_rank, m->value_dim, w->format);
+    add_bmm(p, RC_FAMILY_MLA, RC_GEMM_DECODE, count, heads, m->kv_rank, m->nope_dim, w->format);
+    add_bmm(p, RC_FAMILY_MLA, RC_GEMM_DECODE, count, heads, m->value_dim, m->kv_rank, w->format);
     add_gemm(p, RC_FAMILY_MLA, RC_GEMM_CACHED, count, heads * (m->nope_dim + m->value_dim), m->kv_rank, w->format);
 }
 

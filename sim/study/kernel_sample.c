@@ -14,6 +14,7 @@ rc_work rc_sample_work(const rc_sample *s, rc_tiles tiles) {
     const double *x = s->shape;
     switch (s->kind) {
     case RC_SAMPLE_GEMM: return rc_gemm_work(x[1], x[2], s->format, x[0]);
+    case RC_SAMPLE_BMM: return rc_bmm_work(x[1], 512, 128, s->format, x[0]); /* tokens, heads */
     case RC_SAMPLE_EXPERTS: { /* tokens, width, inner, top-k, experts of the rank, EP, routing */
         double pairs = x[0] * x[3] / x[5];
         rc_expert_call call = {.width = x[1],

@@ -7,6 +7,7 @@
 
 typedef enum rc_sample_kind {
     RC_SAMPLE_GEMM,
+    RC_SAMPLE_BMM,
     RC_SAMPLE_EXPERTS,
     RC_SAMPLE_MLA_DECODE,
     RC_SAMPLE_MLA_PREFILL,

@@ -108,6 +108,18 @@ static bool read_gemm(table *t, rc_sample *s) {
     return true;
 }
 
+/* The latent matrix absorbed into queries and outputs: 128 x 512 a head. */
+static bool read_bmm(table *t, rc_sample *s) {
+    bool fp8 = strcmp(text_of(t, "bmm_dtype"), "fp8") == 0;
+    s->kind = RC_SAMPLE_BMM;
+    s->family = fp8 ? "bmm-fp8" : "bmm-bf16";
+    s->format = fp8 ? RC_FP8_TENSOR : RC_BF16;
+    s->peak = fp8 ? RC_PEAK_FP8 : RC_PEAK_BF16;
+    s->shape[0] = number_of(t, "num_tokens");
+    s->shape[1] = number_of(t, "num_heads");
+    return true;
+}
+
 static bool read_experts(table *t, rc_sample *s) {
     const char *ending = format_of(text_of(t, "moe_dtype"), s);
     if (!ending || strcmp(text_of(t, "distribution"), "balanced") != 0)
@@ -238,6 +250,8 @@ static bool read_row(table *t, rc_sample *s) {
         return read_linear(t, s);
     if (column_of(t, "gemm_dtype") >= 0)
         return read_gemm(t, s);
+    if (column_of(t, "bmm_dtype") >= 0)
+        return read_bmm(t, s);
     if (column_of(t, "moe_dtype") >= 0)
         return read_experts(t, s);
     if (column_of(t, "inter_size_local") >= 0)
@@ -250,8 +264,8 @@ static bool read_row(table *t, rc_sample *s) {
 /* ---------- a table */
 
 static bool read_header(table *t) {
-    static const char *const kinds[] = {"gemm_dtype",  "moe_dtype",    "mla_dtype",       "attn_dtype",
-                                        "num_v_heads", "message_size", "inter_size_local"};
+    static const char *const kinds[] = {"gemm_dtype", "bmm_dtype",   "moe_dtype",    "mla_dtype",
+                                        "attn_dtype", "num_v_heads", "message_size", "inter_size_local"};
     if (!rc_csv_next(t->csv))
         return false;
     t->columns = rc_csv_count(t->csv) < COLUMNS_MAX ? rc_csv_count(t->csv) : COLUMNS_MAX;
@@ -261,7 +275,8 @@ static bool read_header(table *t) {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         known = known || column_of(t, kinds[i]) >= 0;
     const char *missing =
-        !known ? "gemm_dtype, moe_dtype, mla_dtype, attn_dtype, num_v_heads, message_size or inter_size_local"
+        !known
+            ? "gemm_dtype, bmm_dtype, moe_dtype, mla_dtype, attn_dtype, num_v_heads, message_size or inter_size_local"
         : column_of(t, "system") < 0                                    ? "system"
         : column_of(t, "latency") < 0 && column_of(t, "latency_us") < 0 ? "latency"
         : column_of(t, "framework") < 0 && column_of(t, "engine") < 0 && column_of(t, "source") < 0

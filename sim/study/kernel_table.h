@@ -3,6 +3,7 @@
  *
  * A table is a CSV (plain or gzipped) with one measured call a row; its header tells what it measures:
  *   GEMM             gemm_dtype (bfloat16, fp8: one scale a tensor, fp8_block, nvfp4, mxfp4_a4w4, int4_wo), m, n, k
+ *   batched GEMM     bmm_dtype (bfloat16, fp8), num_tokens, num_heads (of the rank); 128 x 512 a head
  *   experts          moe_dtype (also w4a8_mxfp4_mxfp8, w4a16_mxfp4), num_tokens, hidden_size, inter_size, topk,
  *                    num_experts, moe_tp_size, moe_ep_size, distribution (only "balanced" rows: they say how many
  *                    experts are touched)

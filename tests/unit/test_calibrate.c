@@ -2,6 +2,7 @@
  * Calibration: made-up kernels give back the numbers they were made from; tables that cannot be right are refused, and
  * nothing is written then. */
 #include "asking.h"
+#include "gemm.h"
 #include "kernel_sample.h"
 #include <math.h>
 #include <sys/stat.h>
@@ -93,6 +94,34 @@ START_TEST(tiles_of_columns_are_found) {
     ck_assert_double_eq_tol(experts->memory_efficiency, 0.8, 0.01);
     ck_assert_double_eq_tol(experts->compute_efficiency, 0.5, 0.02);
     ck_assert_double_lt(experts->p90_error, 0.01);
+    unlink(path);
+    rc_calibrate_result_free(&r);
+    rc_problems_free(problems);
+}
+END_TEST
+
+/* Absorbed latent matrices: both formats from one table. */
+START_TEST(batched_gemms_give_back_their_numbers) {
+    static const char header[] = "system,framework,bmm_dtype,num_tokens,num_heads,latency\n";
+    char path[64], rows[1 << 15];
+    size_t used = 0;
+    for (double tokens = 1; tokens <= 8192; tokens *= 2)
+        for (double heads = 1; heads <= 128; heads *= 2)
+            for (int fp8 = 0; fp8 < 2; fp8++) {
+                rc_work work = rc_bmm_work(heads, 512, 128, fp8 ? RC_FP8_TENSOR : RC_BF16, tokens);
+                double m = work.bytes / 0.8 / 7.75e12, c = work.flops / 0.5 / (fp8 ? 4.5e15 : 2.25e15);
+                double seconds = (fp8 ? 7e-6 : 4e-6) + sqrt(m * m + c * c);
+                used += (size_t)snprintf(rows + used, sizeof rows - used, "b300_sxm,SGLang,%s,%.0f,%.0f,%.9g\n",
+                                         fp8 ? "fp8" : "bfloat16", tokens, heads, 1e3 * seconds);
+            }
+    write_table(path, header, rows);
+    rc_problems *problems = rc_problems_new();
+    rc_calibrate_result r = calibrate_file(path, NULL, problems);
+    ck_assert_uint_eq(rc_problems_count(problems), 0);
+    ck_assert_double_eq_tol(family_of(&r, "bmm-bf16")->launch_s, 4e-6, 4e-8);
+    ck_assert_double_eq_tol(family_of(&r, "bmm-fp8")->launch_s, 7e-6, 7e-8);
+    ck_assert_double_eq_tol(family_of(&r, "bmm-bf16")->memory_efficiency, 0.8, 0.01);
+    ck_assert_double_eq_tol(family_of(&r, "bmm-fp8")->memory_efficiency, 0.8, 0.01);
     unlink(path);
     rc_calibrate_result_free(&r);
     rc_problems_free(problems);
@@ -301,7 +330,8 @@ int main(void) {
     Suite *suite = suite_create("calibrate");
     add_tests(suite, "calibrate",
               (const TTest *const[]){made_up_kernels_give_back_their_numbers, tiles_of_columns_are_found,
-                                     kernels_of_a_family_are_told_apart, messages_give_back_their_numbers,
+                                     batched_gemms_give_back_their_numbers, kernels_of_a_family_are_told_apart,
+                                     messages_give_back_their_numbers,
                                      a_stack_is_the_same_twice_and_says_what_was_fitted,
                                      rows_of_one_shape_are_both_kept, too_few_rows_are_said,
                                      tables_that_cannot_be_right_are_refused, NULL});

@@ -39,6 +39,15 @@ START_TEST(a_gemm_is_as_deep_as_its_columns) {
 }
 END_TEST
 
+/* Absorbed queries of 16 heads, 128 x 512 each in BF16: one token reads 16 (512 128 2 + 128 2 + 512 2) bytes. */
+START_TEST(a_batched_gemm_has_a_weight_for_each_head) {
+    rc_work work = rc_bmm_work(16, 512, 128, RC_BF16, 1);
+    ck_assert_double_eq(work.bytes, 2117632);
+    ck_assert_double_eq(work.flops, 2097152);
+    ck_assert_double_eq(rc_bmm_work(16, 128, 512, RC_BF16, 1).bytes, work.bytes); /* on the way back as well */
+}
+END_TEST
+
 /* Tiles of an expert's tokens: the power of two from the mean on, as if all tokens' experts were on this rank. */
 START_TEST(tokens_of_experts_run_in_tiles) {
     static const struct {
@@ -308,7 +317,8 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("cost");
     add_tests(suite, "cost",
-              (const TTest *const[]){a_kernel_adds_up, a_gemm_is_as_deep_as_its_columns, tokens_of_experts_run_in_tiles,
+              (const TTest *const[]){a_kernel_adds_up, a_gemm_is_as_deep_as_its_columns,
+                                     a_batched_gemm_has_a_weight_for_each_head, tokens_of_experts_run_in_tiles,
                                      heads_without_a_fast_kernel_pad_or_fall_back, norms_over_split_heads_are_reduced,
                                      distinct_experts_are_known, skew_touches_fewer_experts_and_keeps_top_k,
                                      a_chunk_sees_what_lies_before_it, collectives_follow_their_formula,
