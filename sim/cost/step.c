@@ -313,6 +313,7 @@ rc_step_plan *rc_step_plan_new(const rc_scenario *s, rc_arena *arena, rc_problem
     plan->host_s = step->host_s;
     plan->launch_hidden = step->launch_hidden;
     plan->eager_launch_s = step->eager_launch_s;
+    plan->graph_tokens = s->engine.graph_tokens;
     plan->shared_overlap = step->shared_overlap;
     plan->sheet_bytes_per_s = s->hardware.accelerator.memory_bytes_per_s;
     plan->sheet_flops_per_s = rc_peak_flops(&s->hardware.accelerator, RC_PEAK_FP4);
@@ -440,6 +441,6 @@ void rc_step_price(const rc_step_plan *plan, const rc_load *whole, rc_step_cost 
     if (load.prefill_tokens == 0)
         hide_launches(plan, &growing);
     rc_step_cost_add(cost, &growing);
-    if (load.prefill_tokens > 0)
+    if (load.prefill_tokens > 0 && load.tokens > plan->graph_tokens)
         wait_for_host(plan, cost);
 }

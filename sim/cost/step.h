@@ -50,6 +50,7 @@ typedef struct rc_step_plan {
                                                  * sequence in each */
     double dp;
     double host_operations; /* that the host starts one by one for a step with prompts */
+    double graph_tokens;    /* of the largest step with prompts that is captured all the same */
     double host_s, launch_hidden, eager_launch_s, shared_overlap;
     double sheet_bytes_per_s, sheet_flops_per_s;
     rc_provenance provenance[RC_FAMILY_COUNT];

@@ -124,6 +124,9 @@ RC_LOCAL_TABLE(engine_table, engine_file, "engine", "Settings of the serving eng
                 .low = 1, .high = 65536},
                {"max_context", RC_FIELD_COUNT, FIELD(max_context), "longest request admitted, in tokens",
                 .absent = INFINITY, .low = 1, .high = 1e9},
+               {"graph_tokens", RC_FIELD_COUNT, FIELD(graph_tokens),
+                "largest step with prompts that runs as a captured graph, in tokens", .absent = NAN, .low = 0,
+                .high = 1e7},
                {"receive_interval", RC_FIELD_COUNT, FIELD(receive_interval), "decode steps between looks at what came",
                 .absent = 1, .low = 1, .high = 1e6},
                {"batch_wait_steps", RC_FIELD_COUNT, FIELD(batch_wait_steps),
@@ -231,6 +234,10 @@ static void fill_engine(rc_resolution *r, rc_engine *engine, const rc_stack_engi
                 "tokens of a step: at most %.0f (the stack's default)");
     fill_number(r, &engine->memory_fraction, defaults->memory_fraction, "memory fraction: %.2f (the stack's default)");
     fill_number(r, &engine->kv_block_tokens, defaults->kv_block_tokens, "KV block: %.0f tokens (the stack's default)");
+    if (isnan(engine->graph_tokens) && defaults->graph_tokens == 0)
+        engine->graph_tokens = 0;
+    fill_number(r, &engine->graph_tokens, defaults->graph_tokens,
+                "steps with prompts: captured up to %.0f tokens (the stack's default)");
 }
 
 static bool is_power_of_two(double value) {

@@ -91,7 +91,9 @@ RC_LOCAL_TABLE(engine_table, rc_stack_engine, "defaults", "The engine's settings
                {"kv_dtype", RC_FIELD_CHOICE, offsetof(rc_stack_engine, kv_format), "format of the KV cache",
                 .required = true, .choices = rc_format_names},
                {"kv_block_tokens", RC_FIELD_COUNT, offsetof(rc_stack_engine, kv_block_tokens), "tokens of a KV block",
-                .required = true, .low = 1, .high = 65536});
+                .required = true, .low = 1, .high = 65536},
+               {"graph_tokens", RC_FIELD_COUNT, offsetof(rc_stack_engine, graph_tokens),
+                "largest step with prompts that runs as a captured graph", .absent = 0, .low = 0, .high = 1e7});
 
 RC_LOCAL_TABLE(step_table, rc_stack_step, "step", "What a step costs beside its kernels, and what hides behind what.",
                {"host", RC_FIELD_QUANTITY, offsetof(rc_stack_step, host_s), "host time that kernels do not hide",

@@ -63,6 +63,7 @@ typedef struct rc_stack_engine {
     double memory_fraction;    /* of usable memory */
     int kv_format;             /* index into rc_format_names */
     double kv_block_tokens;
+    double graph_tokens; /* of the largest step with prompts that runs as a captured graph; 0: none does */
 } rc_stack_engine;
 
 typedef struct rc_stack_step {

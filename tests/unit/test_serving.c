@@ -301,6 +301,27 @@ START_TEST(whole_prompts_are_not_split) {
 }
 END_TEST
 
+/* A step with a prompt waits for the host, unless it is small enough to be captured. */
+START_TEST(captured_prompts_do_not_wait_for_the_host) {
+#define LOAD                                                                                                           \
+    "workload.arrival={\"kind\":\"closed\",\"clients\":1}", "workload.requests=3", "workload.input_tokens=200",        \
+        "workload.output_tokens=2", "hardware.stack.step.eager_launch=1ms"
+    rc_run_result eager = run_of("llama70b-4xh100", SETTINGS(LOAD, "engine.graph_tokens=0"), false);
+    rc_run_result larger = run_of("llama70b-4xh100", SETTINGS(LOAD, "engine.graph_tokens=199"), false);
+    rc_run_result captured = run_of("llama70b-4xh100", SETTINGS(LOAD, "engine.graph_tokens=200"), false);
+    rc_run_result none = run_of("llama70b-4xh100",
+                                SETTINGS(LOAD, "engine.graph_tokens=0", "hardware.stack.step.eager_launch=0s"), false);
+    ck_assert_double_gt(eager.ttft_s.mean, 2 * captured.ttft_s.mean);
+    close_to(larger.ttft_s.mean, eager.ttft_s.mean, 1e-12);
+    close_to(captured.ttft_s.mean, none.ttft_s.mean, 1e-12);
+    rc_run_result_free(&eager);
+    rc_run_result_free(&larger);
+    rc_run_result_free(&captured);
+    rc_run_result_free(&none);
+#undef LOAD
+}
+END_TEST
+
 START_TEST(replicas_share_a_load) {
     rc_run_result one = run_of("llama70b-4xh100", SETTINGS("workload.arrival.rate=2"), false);
     rc_run_result two =
@@ -317,10 +338,11 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("serving");
     add_tests(suite, "serving",
-              (const TTest *const[]){
-                  pages_are_counted_ahead, one_clock_in_many_notations, bad_rows_are_named_by_line,
-                  loads_have_the_rate_they_ask_for, the_timeline_keeps_its_integral, what_goes_in_comes_out,
-                  a_small_cache_preempts_and_loses_nothing, overload_is_called_overload, a_cut_run_counts_what_is_left,
-                  an_engine_that_looks_seldom_is_late, whole_prompts_are_not_split, replicas_share_a_load, NULL});
+              (const TTest *const[]){pages_are_counted_ahead, one_clock_in_many_notations, bad_rows_are_named_by_line,
+                                     loads_have_the_rate_they_ask_for, the_timeline_keeps_its_integral,
+                                     what_goes_in_comes_out, a_small_cache_preempts_and_loses_nothing,
+                                     overload_is_called_overload, a_cut_run_counts_what_is_left,
+                                     an_engine_that_looks_seldom_is_late, whole_prompts_are_not_split,
+                                     captured_prompts_do_not_wait_for_the_host, replicas_share_a_load, NULL});
     return run_suite(suite);
 }
