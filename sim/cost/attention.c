@@ -36,6 +36,21 @@ rc_work rc_mla_prefill_work(double heads, double width, double tokens, double pa
                      .units = rc_query_tiles(heads, tokens, chunks)};
 }
 
+rc_work rc_indexer_work(double heads, double dim, double keys, double pairs, double longest) {
+    return (rc_work){.depth = longest,
+                     .bytes = keys * (dim + INDEX_SCALE_BYTES) + pairs * SCORE_BYTES,
+                     .flops = 2 * heads * dim * pairs};
+}
+
+rc_work rc_top_k_work(double queries, double pairs) {
+    return (rc_work){.bytes = pairs * SCORE_BYTES, .units = queries};
+}
+
+rc_work rc_mla_sparse_work(double heads, double kv_rank, double rope_dim, double kept, double tokens) {
+    return (rc_work){.bytes = tokens * kept * (kv_rank + rope_dim) * QUERY_BYTES,
+                     .flops = 2 * tokens * kept * heads * (2 * kv_rank + rope_dim)};
+}
+
 /* The coefficients of linear work: what one sequence, one cached token, one token of a chunk each cost. */
 static void init_gqa(rc_attention *a, const rc_mixer *m, double tp, double w) {
     double heads = ceil(m->heads / tp), kv = ceil(m->kv_heads / tp), d = m->head_dim;
@@ -62,8 +77,10 @@ static void init_mla(rc_attention *a, const rc_mixer *m, double tp, double w) {
     a->prefill_flops = rc_mla_prefill_work(rc_round_up(heads, a->prefill.head_tile), width, 0, 0, 0, 1).flops;
     a->prefill_heads = heads;
     a->indexed = m->index_heads > 0;
-    a->index_bytes = m->index_dim + INDEX_SCALE_BYTES;
-    a->index_flops = 2 * m->index_heads * m->index_dim;
+    a->index_heads = m->index_heads;
+    a->index_dim = m->index_dim;
+    if (a->has_sparse)
+        a->sparse_of_token = rc_mla_sparse_work(rc_round_up(heads, a->sparse.head_tile), r, p, a->reach_tokens, 1);
 }
 
 bool rc_attention_init(rc_attention *a, const rc_mixer *mixer, const rc_scenario *s) {
@@ -76,13 +93,16 @@ bool rc_attention_init(rc_attention *a, const rc_mixer *mixer, const rc_scenario
                      : rc_rate_for_heads(s, heads, fp8 ? "attention-decode-fp8" : "attention-decode",
                                          "attention-decode", &a->decode) &&
                            rc_rate_for_heads(s, heads, "attention-prefill", "attention-prefill", &a->prefill);
+    a->has_sparse = mla && mixer->index_heads > 0 &&
+                    rc_rate_find(&s->hardware.stack, &s->hardware.accelerator,
+                                 (const char *const[]){"mla-sparse", NULL}, &a->sparse);
     if (mla)
         init_mla(a, mixer, s->parallel.tp, value_bytes);
     else
         init_gqa(a, mixer, s->parallel.tp, value_bytes);
     if (a->indexed)
         found = found && rc_rate_first(s, "indexer", "indexer", &a->indexer) &&
-                rc_rate_first(s, "elementwise", "elementwise", &a->select);
+                rc_rate_first(s, "top-k", "elementwise", &a->top_k);
     return found;
 }
 
@@ -99,10 +119,9 @@ void rc_attention_add_decode(const rc_attention *a, double sequences, const doub
     if (!a->indexed)
         return;
     double scored = context[0] / a->context_split;
-    rc_rate_add(&a->indexer,
-                (rc_work){.bytes = scored * (a->index_bytes + SCORE_BYTES), .flops = scored * a->index_flops}, a->count,
-                index_line);
-    rc_rate_add(&a->select, (rc_work){.bytes = scored * SCORE_BYTES}, a->count, index_line);
+    rc_rate_add(&a->indexer, rc_indexer_work(a->index_heads, a->index_dim, scored, scored, scored / sequences),
+                a->count, index_line);
+    rc_rate_add(&a->top_k, rc_top_k_work(sequences, scored), a->count, index_line);
 }
 
 void rc_attention_add_prefill(const rc_attention *a, const rc_load *load, rc_step_cost *cost) {
@@ -112,12 +131,17 @@ void rc_attention_add_prefill(const rc_attention *a, const rc_load *load, rc_ste
                     .flops = load->prefill_pairs[a->reach] * a->prefill_flops,
                     .units = rc_query_tiles(a->prefill_heads, load->prefill_tokens, load->prefill_sequences),
                     .depth = fmin(load->prefill_longest, a->reach_tokens)};
-    rc_rate_add(&a->prefill, work, a->count, &cost->lines[a->family]);
+    bool sparse = a->has_sparse && load->prefill_longest > a->reach_tokens;
+    if (sparse) {
+        work = a->sparse_of_token;
+        work.bytes *= load->prefill_tokens;
+        work.flops *= load->prefill_tokens;
+    }
+    rc_rate_add(sparse ? &a->sparse : &a->prefill, work, a->count, &cost->lines[a->family]);
     if (!a->indexed)
         return;
     double scored = load->prefill_pairs[0], cached = load->prefill_past + load->prefill_tokens;
-    rc_rate_add(&a->indexer,
-                (rc_work){.bytes = cached * a->index_bytes + scored * SCORE_BYTES, .flops = scored * a->index_flops},
+    rc_rate_add(&a->indexer, rc_indexer_work(a->index_heads, a->index_dim, cached, scored, load->prefill_longest),
                 a->count, &cost->lines[RC_FAMILY_INDEXER]);
-    rc_rate_add(&a->select, (rc_work){.bytes = scored * SCORE_BYTES}, a->count, &cost->lines[RC_FAMILY_INDEXER]);
+    rc_rate_add(&a->top_k, rc_top_k_work(load->prefill_tokens, scored), a->count, &cost->lines[RC_FAMILY_INDEXER]);
 }

@@ -11,7 +11,13 @@
  * Depth of prefill: keys that the longest chunk sees.  A unit of prefill is a tile of 128 queries of one head, what one thread block works on; a chunk has one that is not full.
  * MLA reads the latent once for all heads of a rank, so it is not split by tensor parallelism; decode context
  * parallelism splits S.  MLA prefill multiplies latents out for all heads again, also those of earlier chunks: that GEMM
- * is priced with the projections.  An indexer scores every cached token first: bytes = S (width + 4), FP8.
+ * is priced with the projections.
+ * An indexer of i heads of width e scores every cached token first, in FP8:
+ *   indexer       bytes = S (e + 4) + 4 pairs                  flops = 2 i e pairs    depth = keys of the longest
+ *   top-k         bytes = 4 pairs                              units = queries
+ *   sparse MLA    bytes = 2 c k (r + p)                        flops = 2 c k H (2 r + p)
+ * Sparse prefill gathers k latents for each of c tokens, whether the context has as many or not; with no more than k in
+ * sight a chunk runs as dense prefill.
  */
 #ifndef RC_COST_ATTENTION_H
 #define RC_COST_ATTENTION_H
@@ -33,8 +39,11 @@ typedef struct rc_attention {
     double reach_tokens;                            /* how far it looks back */
     rc_rate decode, prefill;
     bool indexed;
-    double index_bytes, index_flops;
-    rc_rate indexer, select;
+    double index_heads, index_dim;
+    rc_rate indexer, top_k;
+    bool has_sparse;         /* chunks that see more than the reach run on a kernel that gathers */
+    rc_work sparse_of_token; /* of one */
+    rc_rate sparse;
 } rc_attention;
 
 /* Work of one layer, as above; `context` and `pairs` are sums.  Linear in every argument behind the shapes. */
@@ -48,6 +57,11 @@ rc_work rc_mla_decode_work(double heads, double kv_rank, double rope_dim, double
                            double context);
 /* `width`: a head without position, its shared slot and its value together. */
 rc_work rc_mla_prefill_work(double heads, double width, double tokens, double past, double chunks, double pairs);
+
+/* Scores of `pairs` queries and keys over `keys` cached ones; one query meets at most `longest` of them. */
+rc_work rc_indexer_work(double heads, double dim, double keys, double pairs, double longest);
+rc_work rc_top_k_work(double queries, double pairs);
+rc_work rc_mla_sparse_work(double heads, double kv_rank, double rope_dim, double kept, double tokens);
 
 bool rc_attention_init(rc_attention *attention, const rc_mixer *mixer, const rc_scenario *scenario);
 /* The part that grows with the contexts of decoding sequences; `context` as in rc_load. */

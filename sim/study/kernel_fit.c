@@ -160,12 +160,12 @@ static void choose_parameters(problem *p, rc_sample_kind kind) {
     p->fitted_count = 0;
     for (int i = LAUNCH; i <= SHARPNESS; i++)
         p->fitted[p->fitted_count++] = i;
-    if (kind != RC_SAMPLE_GEMM && kind != RC_SAMPLE_BMM && kind != RC_SAMPLE_LINEAR_DECODE &&
-        kind != RC_SAMPLE_LINEAR_PREFILL)
+    bool plain = kind == RC_SAMPLE_BMM || kind == RC_SAMPLE_MLA_SPARSE || kind == RC_SAMPLE_LINEAR_DECODE;
+    if (!plain && kind != RC_SAMPLE_GEMM && kind != RC_SAMPLE_INDEXER && kind != RC_SAMPLE_LINEAR_PREFILL)
         p->fitted[p->fitted_count++] = UNIT;
     if (kind == RC_SAMPLE_EXPERTS)
         p->fitted[p->fitted_count++] = GROUP;
-    if (kind != RC_SAMPLE_EXPERTS && kind != RC_SAMPLE_BMM && kind != RC_SAMPLE_LINEAR_DECODE)
+    if (!plain && kind != RC_SAMPLE_EXPERTS && kind != RC_SAMPLE_TOP_K)
         p->fitted[p->fitted_count++] = DEPTH;
 }
 

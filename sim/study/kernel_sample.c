@@ -39,6 +39,11 @@ rc_work rc_sample_work(const rc_sample *s, rc_tiles tiles) {
         work.depth = x[1] + x[2];
         return work;
     }
+    case RC_SAMPLE_MLA_SPARSE:
+        return rc_mla_sparse_work(x[3], 512, 64, 2048, x[0] * x[1]); /* sequences, chunk, past, heads */
+    case RC_SAMPLE_INDEXER:                                          /* sequences, chunk, past */
+        return rc_indexer_work(32, 128, x[0] * (x[1] + x[2]), x[0] * rc_chunk_pairs(x[2], x[1], INFINITY), x[1] + x[2]);
+    case RC_SAMPLE_TOP_K: return rc_top_k_work(x[0] * x[1], x[0] * rc_chunk_pairs(x[2], x[1], INFINITY));
     case RC_SAMPLE_GQA_DECODE: { /* sequences, context, heads, KV heads, width, value bytes, window */
         double seen = x[6] > 0 ? fmin(x[1], x[6]) : x[1];
         rc_work work = rc_gqa_decode_work(x[2], x[3], x[4], x[5], x[0], x[0] * seen);

@@ -184,6 +184,32 @@ static bool read_mla(table *t, rc_sample *s, const char *operation) {
     return true;
 }
 
+/* Kernels of attention with an indexer: GLM-5's and DeepSeek-V3.2's shapes. */
+static bool read_sparse(table *t, rc_sample *s) {
+    static const struct {
+        const char *table, *family;
+        rc_sample_kind kind;
+        rc_peak peak;
+    } known[] = {{"glm5_dsa_attn_module", "mla-sparse", RC_SAMPLE_MLA_SPARSE, RC_PEAK_BF16},
+                 {"glm5_mqa_logits_module", "indexer", RC_SAMPLE_INDEXER, RC_PEAK_FP8},
+                 {"glm5_topk_module", "top-k", RC_SAMPLE_TOP_K, RC_PEAK_BF16}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(text_of(t, "table"), known[i].table) != 0)
+            continue;
+        s->family = known[i].family;
+        s->kind = known[i].kind;
+        s->peak = known[i].peak;
+        s->shape[0] = number_of(t, "batch_size");
+        s->shape[1] = number_of(t, "isl");
+        s->shape[2] = number_of(t, "step");
+        s->shape[3] = number_of(t, "num_heads");
+        if (text_of(t, "score_mode")[0]) /* how far apart the scores lie decides how long they take to be sorted out */
+            s->kernel = rc_arena_format(t->arena, "%s %s", s->kernel, text_of(t, "score_mode"));
+        return true;
+    }
+    return false;
+}
+
 static bool read_attention(table *t, rc_sample *s, const char *operation) {
     bool decode = strstr(operation, "generation") != NULL;
     double w = kv_bytes_of(t), isl = number_of(t, "isl"), step = number_of(t, "step"),
@@ -256,6 +282,8 @@ static bool read_row(table *t, rc_sample *s) {
         return read_experts(t, s);
     if (column_of(t, "inter_size_local") >= 0)
         return read_tuned_experts(t, s);
+    if (column_of(t, "score_mode") >= 0)
+        return read_sparse(t, s);
     if (column_of(t, "mla_dtype") >= 0)
         return read_mla(t, s, operation);
     return read_attention(t, s, operation);
@@ -264,8 +292,8 @@ static bool read_row(table *t, rc_sample *s) {
 /* ---------- a table */
 
 static bool read_header(table *t) {
-    static const char *const kinds[] = {"gemm_dtype", "bmm_dtype",   "moe_dtype",    "mla_dtype",
-                                        "attn_dtype", "num_v_heads", "message_size", "inter_size_local"};
+    static const char *const kinds[] = {"gemm_dtype", "bmm_dtype",   "moe_dtype",    "mla_dtype",       "attn_dtype",
+                                        "score_mode", "num_v_heads", "message_size", "inter_size_local"};
     if (!rc_csv_next(t->csv))
         return false;
     t->columns = rc_csv_count(t->csv) < COLUMNS_MAX ? rc_csv_count(t->csv) : COLUMNS_MAX;
@@ -274,14 +302,13 @@ static bool read_header(table *t) {
     bool known = false;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         known = known || column_of(t, kinds[i]) >= 0;
-    const char *missing =
-        !known
-            ? "gemm_dtype, bmm_dtype, moe_dtype, mla_dtype, attn_dtype, num_v_heads, message_size or inter_size_local"
-        : column_of(t, "system") < 0                                    ? "system"
-        : column_of(t, "latency") < 0 && column_of(t, "latency_us") < 0 ? "latency"
-        : column_of(t, "framework") < 0 && column_of(t, "engine") < 0 && column_of(t, "source") < 0
-            ? "framework, engine or source"
-            : NULL;
+    const char *missing = !known ? "gemm_dtype, bmm_dtype, moe_dtype, mla_dtype, attn_dtype, score_mode, num_v_heads, "
+                                   "message_size or inter_size_local"
+                          : column_of(t, "system") < 0                                    ? "system"
+                          : column_of(t, "latency") < 0 && column_of(t, "latency_us") < 0 ? "latency"
+                          : column_of(t, "framework") < 0 && column_of(t, "engine") < 0 && column_of(t, "source") < 0
+                              ? "framework, engine or source"
+                              : NULL;
     if (missing)
         rc_problem_add(t->problems, RC_BAD_TRACE, t->file, "", 1, "no such column", missing,
                        "the table of kernels lacks a column");

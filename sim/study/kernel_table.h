@@ -10,6 +10,8 @@
  *   tuned experts    weights, activations, num_tokens, hidden_size, inter_size_local, topk, num_experts; uniform routing
  *   latent attention op_name or table (..generation.. or ..context..), kv_cache_dtype, num_heads (of the rank),
  *                    batch_size, isl, step; DeepSeek's widths 512 + 64, 128, 128
+ *   sparse attention table (glm5_dsa_attn_module, glm5_mqa_logits_module, glm5_topk_module), score_mode, batch_size,
+ *                    isl, step, num_heads; 2,048 tokens kept, indexer of 32 heads of 128
  *   attention        table, batch_size, isl, num_heads, num_key_value_heads, head_dim, kv_cache_dtype, step, window_size
  *   recurrent        phase, kernel_source, batch_size, seq_len, num_v_heads, head_k_dim, head_v_dim; the kernels of one
  *                    call are added up

@@ -2,6 +2,7 @@
  * Calibration: made-up kernels give back the numbers they were made from; tables that cannot be right are refused, and
  * nothing is written then. */
 #include "asking.h"
+#include "attention.h"
 #include "gemm.h"
 #include "kernel_sample.h"
 #include <math.h>
@@ -122,6 +123,38 @@ START_TEST(batched_gemms_give_back_their_numbers) {
     ck_assert_double_eq_tol(family_of(&r, "bmm-fp8")->launch_s, 7e-6, 7e-8);
     ck_assert_double_eq_tol(family_of(&r, "bmm-bf16")->memory_efficiency, 0.8, 0.01);
     ck_assert_double_eq_tol(family_of(&r, "bmm-fp8")->memory_efficiency, 0.8, 0.01);
+    unlink(path);
+    rc_calibrate_result_free(&r);
+    rc_problems_free(problems);
+}
+END_TEST
+
+/* The kernels around an indexer; how far the scores lie apart makes two kernels of one. */
+START_TEST(sparse_attention_gives_back_its_numbers) {
+    static const char header[] = "system,engine,table,kernel_source,score_mode,batch_size,isl,step,num_heads,latency\n";
+    char path[64], rows[1 << 15];
+    size_t used = 0;
+    for (double chunk = 4; chunk <= 16384; chunk *= 2)
+        for (double past = 4096; past <= 65536; past *= 2) {
+            rc_work sparse = rc_mla_sparse_work(64, 512, 64, 2048, chunk);
+            double pairs = chunk * past + chunk * (chunk + 1) / 2;
+            double m = sparse.bytes / 0.8 / 7.75e12, c = sparse.flops / 0.3 / 2.25e15;
+            used += (size_t)snprintf(rows + used, sizeof rows - used,
+                                     "b300_sxm,sglang,glm5_dsa_attn_module,a,,1,%.0f,%.0f,64,%.9g\n"
+                                     "b300_sxm,sglang,glm5_topk_module,k,flat,1,%.0f,%.0f,64,%.9g\n"
+                                     "b300_sxm,sglang,dsa_context_module,whole,,1,%.0f,%.0f,64,1\n",
+                                     chunk, past, 1e3 * (20e-6 + sqrt(m * m + c * c)), chunk, past,
+                                     1e3 * (5e-6 + 10e-9 * chunk + 4 * pairs / 0.4 / 7.75e12), chunk, past);
+        }
+    write_table(path, header, rows);
+    rc_problems *problems = rc_problems_new();
+    rc_calibrate_result r = calibrate_file(path, NULL, problems);
+    ck_assert_uint_eq(rc_problems_count(problems), 0);
+    ck_assert_double_lt(family_of(&r, "mla-sparse")->p90_error, 0.01); /* bytes and FLOP grow alike: not told apart */
+    ck_assert_double_eq_tol(family_of(&r, "mla-sparse")->launch_s, 20e-6, 2e-7);
+    ck_assert_double_eq_tol(family_of(&r, "top-k")->unit_time_s, 10e-9, 2e-10);
+    ck_assert_double_eq_tol(family_of(&r, "top-k")->memory_efficiency, 0.4, 0.01);
+    ck_assert_double_eq(r.ignored, r.rows / 2); /* whole modules are not kernels */
     unlink(path);
     rc_calibrate_result_free(&r);
     rc_problems_free(problems);
@@ -330,8 +363,8 @@ int main(void) {
     Suite *suite = suite_create("calibrate");
     add_tests(suite, "calibrate",
               (const TTest *const[]){made_up_kernels_give_back_their_numbers, tiles_of_columns_are_found,
-                                     batched_gemms_give_back_their_numbers, kernels_of_a_family_are_told_apart,
-                                     messages_give_back_their_numbers,
+                                     batched_gemms_give_back_their_numbers, sparse_attention_gives_back_its_numbers,
+                                     kernels_of_a_family_are_told_apart, messages_give_back_their_numbers,
                                      a_stack_is_the_same_twice_and_says_what_was_fitted,
                                      rows_of_one_shape_are_both_kept, too_few_rows_are_said,
                                      tables_that_cannot_be_right_are_refused, NULL});

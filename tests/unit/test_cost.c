@@ -48,6 +48,19 @@ START_TEST(a_batched_gemm_has_a_weight_for_each_head) {
 }
 END_TEST
 
+/* GLM-5: 2,048 latents of 576 values for each token, 64 heads; an indexer of 32 heads of 128 over 8,192 keys. */
+START_TEST(sparse_attention_gathers_what_the_indexer_keeps) {
+    rc_work sparse = rc_mla_sparse_work(64, 512, 64, 2048, 10);
+    ck_assert_double_eq(sparse.bytes, 10 * 2048 * 576 * 2.0);
+    ck_assert_double_eq(sparse.flops, 2 * 10 * 2048.0 * 64 * 1088);
+    rc_work indexer = rc_indexer_work(32, 128, 8192, 8192, 8192);
+    ck_assert_double_eq(indexer.bytes, 8192 * (128 + 4 + 4));
+    ck_assert_double_eq(indexer.flops, 2 * 32 * 128 * 8192);
+    ck_assert_double_eq(rc_top_k_work(3, 8192).bytes, 4 * 8192);
+    ck_assert_double_eq(rc_top_k_work(3, 8192).units, 3);
+}
+END_TEST
+
 /* Tiles of an expert's tokens: the power of two from the mean on, as if all tokens' experts were on this rank. */
 START_TEST(tokens_of_experts_run_in_tiles) {
     static const struct {
@@ -317,13 +330,13 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("cost");
     add_tests(suite, "cost",
-              (const TTest *const[]){a_kernel_adds_up, a_gemm_is_as_deep_as_its_columns,
-                                     a_batched_gemm_has_a_weight_for_each_head, tokens_of_experts_run_in_tiles,
-                                     heads_without_a_fast_kernel_pad_or_fall_back, norms_over_split_heads_are_reduced,
-                                     distinct_experts_are_known, skew_touches_fewer_experts_and_keeps_top_k,
-                                     a_chunk_sees_what_lies_before_it, collectives_follow_their_formula,
-                                     a_mesh_has_a_link_for_each_pair, a_stretch_is_the_sum_of_its_steps,
-                                     the_parts_of_a_step_add_up, more_work_is_never_faster, ceilings_of_simple_machines,
-                                     stages_share_all_layers, NULL});
+              (const TTest *const[]){
+                  a_kernel_adds_up, a_gemm_is_as_deep_as_its_columns, a_batched_gemm_has_a_weight_for_each_head,
+                  sparse_attention_gathers_what_the_indexer_keeps, tokens_of_experts_run_in_tiles,
+                  heads_without_a_fast_kernel_pad_or_fall_back, norms_over_split_heads_are_reduced,
+                  distinct_experts_are_known, skew_touches_fewer_experts_and_keeps_top_k,
+                  a_chunk_sees_what_lies_before_it, collectives_follow_their_formula, a_mesh_has_a_link_for_each_pair,
+                  a_stretch_is_the_sum_of_its_steps, the_parts_of_a_step_add_up, more_work_is_never_faster,
+                  ceilings_of_simple_machines, stages_share_all_layers, NULL});
     return run_suite(suite);
 }
