@@ -100,6 +100,10 @@ static rc_memory memory_of(const rc_scenario *s, const rc_parallel *p, const rc_
         memory.state_bytes_per_request = fmax(memory.state_bytes_per_request, state);
     }
     memory.room_bytes = memory.budget_bytes - memory.weights_bytes - stack->workspace_bytes - stack->graphs_bytes;
+    double told = s->engine.kv_tokens * memory.kv_bytes_per_token, /* NAN where nobody says */
+        most = s->hardware.accelerator.memory_usable_bytes - memory.weights_bytes;
+    if (told <= most)
+        memory.room_bytes = told;
     return memory;
 }
 

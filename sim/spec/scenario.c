@@ -124,6 +124,8 @@ RC_LOCAL_TABLE(engine_table, engine_file, "engine", "Settings of the serving eng
                 .low = 1, .high = 65536},
                {"max_context", RC_FIELD_COUNT, FIELD(max_context), "longest request admitted, in tokens",
                 .absent = INFINITY, .low = 1, .high = 1e9},
+               {"kv_tokens", RC_FIELD_COUNT, FIELD(kv_tokens), "tokens that the KV cache of a rank holds",
+                .absent = NAN, .low = 1, .high = 1e12},
                {"graph_tokens", RC_FIELD_COUNT, FIELD(graph_tokens),
                 "largest step with prompts that runs as a captured graph, in tokens", .absent = NAN, .low = 0,
                 .high = 1e7},

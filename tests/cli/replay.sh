@@ -25,8 +25,8 @@ near() { # WHAT SHARE
         because "$1 is $(jq ".$1" is.json), recorded $(jq ".$1" was.json), more than $2 apart"
 }
 
-# Overloaded: an error in throughput shows several times as large in TTFT, hence its wider limit.
-replays() { # FOLDER ACCELERATOR MOST_RUNNING
+# Room for tokens as the run's log has it, in blocks of 16, where it does.  Overloaded: an error in throughput shows several times as large in TTFT, hence its wider limit.
+replays() { # FOLDER ACCELERATOR MOST_RUNNING [KV_TOKENS]
     run=$shared/measurements/vllm_runs/$1
     if [ -z "$shared" ] || [ ! -f "$run/requests.jsonl" ]; then
         skips "replay of $1" "no recorded run"
@@ -35,7 +35,7 @@ replays() { # FOLDER ACCELERATOR MOST_RUNNING
     recorded "$run/requests.jsonl" >was.json
     arrivals "$run/requests.jsonl" >trace.csv
     "$program" run --model llama-3.1-8b --on "1x$2" --set 'workload={"arrival":{"kind":"trace","file":"trace.csv"}}' \
-        --set "engine.max_running=$3" --set engine.max_batched_tokens=2048 --json >out.json || because "exit code $?"
+        --set "engine.max_running=$3" --set engine.max_batched_tokens=2048 ${4:+--set "engine.kv_tokens=$4"} --json >out.json || because "exit code $?"
     jq '{duration_s, ttft_s: .ttft_s.mean, tpot_s: .tpot_s.mean}' out.json >is.json
     near duration_s 0.05
     near tpot_s 0.08
@@ -43,6 +43,6 @@ replays() { # FOLDER ACCELERATOR MOST_RUNNING
     verdict "replay of $1"
 }
 
-replays RTX4090_Llama-3.1-8B rtx-4090 256
+replays RTX4090_Llama-3.1-8B rtx-4090 256 $((2588 * 16))
 replays RTXPRO6000_Llama-3.1-8B rtx-pro-6000-server 128
 finish

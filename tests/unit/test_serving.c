@@ -322,6 +322,20 @@ START_TEST(captured_prompts_do_not_wait_for_the_host) {
 }
 END_TEST
 
+/* The cache an engine's log tells of counts, as far as memory could hold it. */
+START_TEST(the_cache_is_as_large_as_told) {
+    rc_run_result told = run_of("llama70b-4xh100", SETTINGS("engine.kv_tokens=48000", "workload.requests=10"), false);
+    rc_run_result own = run_of("llama70b-4xh100", SETTINGS("workload.requests=10"), false);
+    rc_run_result beyond = run_of("llama70b-4xh100", SETTINGS("engine.kv_tokens=1e9", "workload.requests=10"), false);
+    close_to(told.fit.kv_capacity_tokens, 48000, 1e-12);
+    ck_assert_double_gt(own.fit.kv_capacity_tokens, 48000);
+    close_to(beyond.fit.kv_capacity_tokens, own.fit.kv_capacity_tokens, 1e-12);
+    rc_run_result_free(&told);
+    rc_run_result_free(&own);
+    rc_run_result_free(&beyond);
+}
+END_TEST
+
 START_TEST(replicas_share_a_load) {
     rc_run_result one = run_of("llama70b-4xh100", SETTINGS("workload.arrival.rate=2"), false);
     rc_run_result two =
@@ -343,6 +357,7 @@ int main(void) {
                                      what_goes_in_comes_out, a_small_cache_preempts_and_loses_nothing,
                                      overload_is_called_overload, a_cut_run_counts_what_is_left,
                                      an_engine_that_looks_seldom_is_late, whole_prompts_are_not_split,
-                                     captured_prompts_do_not_wait_for_the_host, replicas_share_a_load, NULL});
+                                     captured_prompts_do_not_wait_for_the_host, the_cache_is_as_large_as_told,
+                                     replicas_share_a_load, NULL});
     return run_suite(suite);
 }
