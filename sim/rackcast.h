@@ -429,7 +429,8 @@ typedef struct rc_calibrated_family {
     double fitted, held_out; /* rows */
     double launch_s, memory_efficiency, compute_efficiency, sharpness, unit_time_s, group_time_s, depth_time_s;
     double tile;                      /* columns or heads are rounded up to it; 1: none */
-    double token_tile;                /* widest tile of the tokens of an expert; 1: none */
+    double token_tile;                /* widest tile of the tokens of an expert, or of the rows of prefill; 1: none */
+    bool packs_heads;                 /* heads of one KV head share the rows */
     double median_error, p90_error;   /* on the rows held out, as shares */
     double fitted_median, fitted_p90; /* the same on the rows that were fitted */
     double falls;                     /* share of neighbouring rows where the time falls though the work grows */

@@ -4,8 +4,16 @@
 
 enum { QUERY_BYTES = 2, INDEX_SCALE_BYTES = 4, SCORE_BYTES = 4, QUERY_TILE = 128 };
 
-double rc_query_tiles(double heads, double tokens, double chunks) {
-    return heads * (tokens / QUERY_TILE + chunks);
+double rc_query_tiles(rc_tiling tiling, rc_chunks c) {
+    return c.count * (tiling.rows > 1 ? ceil(c.tokens * tiling.shared / tiling.rows) : c.tokens / QUERY_TILE + 1);
+}
+
+double rc_tiled_pairs(rc_tiling tiling, rc_chunks c) {
+    if (tiling.rows <= 1)
+        return c.count * rc_chunk_pairs(c.past, c.tokens, c.reach);
+    double tile = tiling.rows / tiling.shared, rows = ceil(c.tokens / tile) * tile;
+    double seen = c.reach >= c.past + rows ? c.past + (rows + tile) / 2 : fmin(c.reach + tiling.rows, c.past + rows);
+    return c.count * rows * seen;
 }
 
 rc_work rc_gqa_decode_work(double heads, double kv_heads, double d, double value_bytes, double sequences,
@@ -16,10 +24,9 @@ rc_work rc_gqa_decode_work(double heads, double kv_heads, double d, double value
 }
 
 rc_work rc_gqa_prefill_work(double heads, double kv_heads, double d, double value_bytes, double tokens, double past,
-                            double chunks, double pairs) {
+                            double pairs) {
     return (rc_work){.bytes = 2 * tokens * heads * d * QUERY_BYTES + 2 * (past + tokens) * kv_heads * d * value_bytes,
-                     .flops = 4 * pairs * heads * d,
-                     .units = rc_query_tiles(heads, tokens, chunks)};
+                     .flops = 4 * pairs * heads * d};
 }
 
 rc_work rc_mla_decode_work(double heads, double kv_rank, double rope_dim, double value_bytes, double sequences,
@@ -30,10 +37,8 @@ rc_work rc_mla_decode_work(double heads, double kv_rank, double rope_dim, double
                      .units = sequences};
 }
 
-rc_work rc_mla_prefill_work(double heads, double width, double tokens, double past, double chunks, double pairs) {
-    return (rc_work){.bytes = (2 * tokens + past) * heads * width * QUERY_BYTES,
-                     .flops = 2 * pairs * heads * width,
-                     .units = rc_query_tiles(heads, tokens, chunks)};
+rc_work rc_mla_prefill_work(double heads, double width, double tokens, double past, double pairs) {
+    return (rc_work){.bytes = (2 * tokens + past) * heads * width * QUERY_BYTES, .flops = 2 * pairs * heads * width};
 }
 
 rc_work rc_indexer_work(double heads, double dim, double keys, double pairs, double longest) {
@@ -59,10 +64,11 @@ static void init_gqa(rc_attention *a, const rc_mixer *m, double tp, double w) {
     a->decode_query_bytes = rc_gqa_decode_work(heads, kv, d, w, 1, 0).bytes;
     a->decode_flops = rc_gqa_decode_work(rc_round_up(heads, a->decode.head_tile), kv, d, w, 0, 1).flops;
     a->decode_units = rc_gqa_decode_work(heads, kv, d, w, 1, 0).units;
-    a->prefill_query_bytes = rc_gqa_prefill_work(heads, kv, d, w, 1, 0, 0, 0).bytes;
-    a->prefill_past_bytes = rc_gqa_prefill_work(heads, kv, d, w, 0, 1, 0, 0).bytes;
-    a->prefill_flops = rc_gqa_prefill_work(rc_round_up(heads, a->prefill.head_tile), kv, d, w, 0, 0, 0, 1).flops;
-    a->prefill_heads = heads;
+    a->prefill_query_bytes = rc_gqa_prefill_work(heads, kv, d, w, 1, 0, 0).bytes;
+    a->prefill_past_bytes = rc_gqa_prefill_work(heads, kv, d, w, 0, 1, 0).bytes;
+    a->prefill_flops = rc_gqa_prefill_work(rc_round_up(heads, a->prefill.head_tile), kv, d, w, 0, 0, 1).flops;
+    a->prefill_tiling = (rc_tiling){a->prefill.query_tile, a->prefill.packs_heads ? heads / kv : 1};
+    a->prefill_heads = heads / a->prefill_tiling.shared;
 }
 
 static void init_mla(rc_attention *a, const rc_mixer *m, double tp, double w) {
@@ -72,9 +78,10 @@ static void init_mla(rc_attention *a, const rc_mixer *m, double tp, double w) {
     a->decode_query_bytes = rc_mla_decode_work(heads, r, p, w, 1, 0).bytes;
     a->decode_flops = rc_mla_decode_work(rc_round_up(heads, a->decode.head_tile), r, p, w, 0, 1).flops;
     a->decode_units = rc_mla_decode_work(heads, r, p, w, 1, 0).units;
-    a->prefill_query_bytes = rc_mla_prefill_work(heads, width, 1, 0, 0, 0).bytes;
-    a->prefill_past_bytes = rc_mla_prefill_work(heads, width, 0, 1, 0, 0).bytes;
-    a->prefill_flops = rc_mla_prefill_work(rc_round_up(heads, a->prefill.head_tile), width, 0, 0, 0, 1).flops;
+    a->prefill_query_bytes = rc_mla_prefill_work(heads, width, 1, 0, 0).bytes;
+    a->prefill_past_bytes = rc_mla_prefill_work(heads, width, 0, 1, 0).bytes;
+    a->prefill_flops = rc_mla_prefill_work(rc_round_up(heads, a->prefill.head_tile), width, 0, 0, 1).flops;
+    a->prefill_tiling = (rc_tiling){a->prefill.query_tile, 1};
     a->prefill_heads = heads;
     a->indexed = m->index_heads > 0;
     a->index_heads = m->index_heads;
@@ -127,9 +134,13 @@ void rc_attention_add_decode(const rc_attention *a, double sequences, const doub
 void rc_attention_add_prefill(const rc_attention *a, const rc_load *load, rc_step_cost *cost) {
     if (load->prefill_tokens <= 0)
         return;
+    double count = load->prefill_sequences;
+    rc_chunks chunks = {count, load->prefill_tokens / count, load->prefill_past / count, a->reach_tokens};
+    double pairs =
+        a->prefill_tiling.rows > 1 ? rc_tiled_pairs(a->prefill_tiling, chunks) : load->prefill_pairs[a->reach];
     rc_work work = {.bytes = load->prefill_tokens * a->prefill_query_bytes + load->prefill_past * a->prefill_past_bytes,
-                    .flops = load->prefill_pairs[a->reach] * a->prefill_flops,
-                    .units = rc_query_tiles(a->prefill_heads, load->prefill_tokens, load->prefill_sequences),
+                    .flops = pairs * a->prefill_flops,
+                    .units = a->prefill_heads * rc_query_tiles(a->prefill_tiling, chunks),
                     .depth = fmin(load->prefill_longest, a->reach_tokens)};
     bool sparse = a->has_sparse && load->prefill_longest > a->reach_tokens;
     if (sparse) {

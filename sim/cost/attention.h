@@ -4,11 +4,15 @@
  * On a rank with H query heads; S = sum of (cut-off) contexts of the B decoding sequences; c tokens in chunks that see
  * `pairs` keys after `past` cached ones; w bytes of a cached value.
  *   GQA decode    bytes = 2 S Hkv d w + 4 B H d                flops = 4 H d S        units = B Hkv
- *   GQA prefill   bytes = 4 c H d + 2 (past + c) Hkv d w       flops = 4 H d pairs    units = H (c / 128 + chunks)
+ *   GQA prefill   bytes = 4 c H d + 2 (past + c) Hkv d w       flops = 4 H d pairs    units = tiles x H / shared
  *   MLA decode    bytes = S (r + p) w + 2 B H (2 r + p)        flops = 2 H (2 r + p) S    units = B
  *   MLA prefill   bytes = 2 (2 c + past) H (n + p + v)         flops = 2 H (n + p + v) pairs   units as GQA
  * with d the head's width, r the latent's, p the shared slot's, n and v those of a head without position and of a value.
- * Depth of prefill: keys that the longest chunk sees.  A unit of prefill is a tile of 128 queries of one head, what one thread block works on; a chunk has one that is not full.
+ * Depth of prefill: keys that the longest chunk sees.  A unit of prefill is a tile of 128 rows, what one thread
+ * block works on: queries of one head, or of all heads of a KV head side by side (shared = H / Hkv).  A kernel with a query
+ * tile computes whole ones:
+ *   rows = tiles x 128 / shared      pairs = rows past + rows (rows + 128 / shared) / 2, or rows (reach + 128)
+ * One without computes what the mask leaves; its chunks have one tile that is not full.
  * MLA reads the latent once for all heads of a rank, so it is not split by tensor parallelism; decode context
  * parallelism splits S.  MLA prefill multiplies latents out for all heads again, also those of earlier chunks: that GEMM
  * is priced with the projections.
@@ -24,6 +28,16 @@
 #include "kernel.h"
 #include "load.h"
 
+/* How a prefill kernel cuts its queries: tiles of so many rows, in each of which `shared` heads lie side by side.
+ * rows 1: it rounds nothing up. */
+typedef struct rc_tiling {
+    double rows, shared;
+} rc_tiling;
+/* Chunks of one step, alike: tokens of each, cached before each, how far they look back. */
+typedef struct rc_chunks {
+    double count, tokens, past, reach;
+} rc_chunks;
+
 typedef struct rc_attention {
     rc_family family;
     double count;                                   /* layers */
@@ -35,8 +49,9 @@ typedef struct rc_attention {
     double decode_units;                            /* per sequence */
     double prefill_query_bytes, prefill_past_bytes; /* per chunk token, per cached token before the chunk */
     double prefill_flops;                           /* per pair */
-    double prefill_heads;                           /* whose tiles are units */
-    double reach_tokens;                            /* how far it looks back */
+    double prefill_heads;                           /* that have tiles of their own */
+    rc_tiling prefill_tiling;
+    double reach_tokens; /* how far it looks back */
     rc_rate decode, prefill;
     bool indexed;
     double index_heads, index_dim;
@@ -46,17 +61,20 @@ typedef struct rc_attention {
     rc_rate sparse;
 } rc_attention;
 
+/* Tiles of a head, or of heads that share them. */
+double rc_query_tiles(rc_tiling tiling, rc_chunks chunks);
+/* Queries times keys that are computed: what the mask leaves, or whole tiles of it. */
+double rc_tiled_pairs(rc_tiling tiling, rc_chunks chunks);
+
 /* Work of one layer, as above; `context` and `pairs` are sums.  Linear in every argument behind the shapes. */
-/* Tiles of queries of all heads in so many chunks. */
-double rc_query_tiles(double heads, double tokens, double chunks);
 rc_work rc_gqa_decode_work(double heads, double kv_heads, double head_dim, double value_bytes, double sequences,
                            double context);
 rc_work rc_gqa_prefill_work(double heads, double kv_heads, double head_dim, double value_bytes, double tokens,
-                            double past, double chunks, double pairs);
+                            double past, double pairs);
 rc_work rc_mla_decode_work(double heads, double kv_rank, double rope_dim, double value_bytes, double sequences,
                            double context);
 /* `width`: a head without position, its shared slot and its value together. */
-rc_work rc_mla_prefill_work(double heads, double width, double tokens, double past, double chunks, double pairs);
+rc_work rc_mla_prefill_work(double heads, double width, double tokens, double past, double pairs);
 
 /* Scores of `pairs` queries and keys over `keys` cached ones; one query meets at most `longest` of them. */
 rc_work rc_indexer_work(double heads, double dim, double keys, double pairs, double longest);

@@ -25,6 +25,8 @@ bool rc_rate_find(const rc_stack *stack, const rc_accelerator *accelerator, cons
             .column_tile = kernel->column_tile,
             .token_tile = kernel->token_tile,
             .head_tile = kernel->head_tile,
+            .query_tile = kernel->query_tile,
+            .packs_heads = kernel->packs_heads,
             .provenance = (rc_provenance)kernel->provenance,
         };
         return true;

@@ -57,7 +57,8 @@ typedef struct rc_rate {
     double launch_s, unit_s, group_s, depth_s;
     double s_per_byte, s_per_flop;
     double sharpness;
-    double column_tile, token_tile, head_tile;
+    double column_tile, token_tile, head_tile, query_tile;
+    bool packs_heads;
     rc_provenance provenance;
 } rc_rate;
 

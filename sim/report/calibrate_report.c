@@ -20,6 +20,7 @@ static void family_json(cJSON *list, const rc_calibrated_family *f) {
     rc_json_add_number(entry, "depth_time_s", f->depth_time_s);
     rc_json_add_number(entry, "tile", f->tile);
     rc_json_add_number(entry, "token_tile", f->token_tile);
+    rc_json_add_bool(entry, "packs_heads", f->packs_heads);
     rc_json_add_number(entry, "median_error", f->median_error);
     rc_json_add_number(entry, "p90_error", f->p90_error);
     rc_json_add_number(entry, "fitted_median_error", f->fitted_median);
@@ -55,7 +56,7 @@ static void print_families(FILE *out, const rc_calibrate_result *r, rc_format fo
         const rc_calibrated_family *f = &r->families[i];
         char tokens[40] = "";
         if (f->token_tile > 1)
-            snprintf(tokens, sizeof tokens, " x %.0f", f->token_tile);
+            snprintf(tokens, sizeof tokens, " x %.0f%s", f->token_tile, f->packs_heads ? " packed" : "");
         rc_text_table_row(t);
         rc_text_table_cell(t, 0, "%s%s", f->family, f->explained ? "" : " (!)");
         rc_text_table_cell(t, 1, "%.0f", f->fitted + f->held_out);

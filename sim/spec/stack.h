@@ -27,6 +27,8 @@ typedef struct rc_kernel {
     double column_tile;  /* columns are rounded up to a multiple of it */
     double token_tile;   /* widest tile of an expert's tokens (see experts.h); 1: no tiles */
     double head_tile;    /* query heads are rounded up to a multiple of it */
+    double query_tile;   /* rows of a tile of prefill (see attention.h); 1: nothing is rounded up */
+    bool packs_heads;    /* heads that share a KV head share the rows of a tile */
     double
         fast_heads; /* the kernel exists for multiples of so many heads and for its divisors; any other number that is
                           not padded (head_tile) runs on the kernel "NAME-fallback", where the stack has it; 0: for all */

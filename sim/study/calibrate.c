@@ -89,6 +89,11 @@ static void put_number(cJSON *object, const char *key, double value) {
     rc_json_add_number(object, key, value);
 }
 
+static void put_bool(cJSON *object, const char *key, bool value) {
+    cJSON_DeleteItemFromObjectCaseSensitive(object, key);
+    rc_json_add_bool(object, key, value);
+}
+
 static void put_text(cJSON *object, const char *key, const char *value) {
     cJSON_DeleteItemFromObjectCaseSensitive(object, key);
     rc_json_add_text(object, key, value);
@@ -123,6 +128,10 @@ static void write_kernel(calibrator *c, const rc_kernel_fit *fit) {
         put_number(entry, "head_tile", fit->kernel.head_tile);
     if (fit->kernel.token_tile > 1)
         put_number(entry, "token_tile", fit->kernel.token_tile);
+    if (fit->kernel.query_tile > 1)
+        put_number(entry, "query_tile", fit->kernel.query_tile);
+    if (fit->kernel.packs_heads)
+        put_bool(entry, "packs_heads", true);
     put_text(entry, "provenance", "fitted");
     put_text(entry, "source", source_of(c));
     put_number(entry, "samples", (double)(fit->fitted + fit->held_out));
@@ -175,7 +184,8 @@ static void report_family(rc_calibrated_family *into, const rc_kernel_fit *fit) 
                                    .group_time_s = fit->kernel.group_time_s,
                                    .depth_time_s = fit->kernel.depth_time_s,
                                    .tile = fmax(fit->kernel.column_tile, fit->kernel.head_tile),
-                                   .token_tile = fit->kernel.token_tile,
+                                   .token_tile = fmax(fit->kernel.token_tile, fit->kernel.query_tile),
+                                   .packs_heads = fit->kernel.packs_heads,
                                    .median_error = fit->median_error,
                                    .p90_error = fit->p90_error,
                                    .fitted_median = fit->fitted_median,

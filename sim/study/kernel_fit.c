@@ -248,12 +248,20 @@ static rc_kernel kernel_of(const double *x, const rc_sample *sample, rc_tiles ti
                        .depth_time_s = rounded(exp(x[DEPTH])),
                        .column_tile = experts ? tiles.shape : 1,
                        .head_tile = experts ? 1 : tiles.shape,
-                       .token_tile = tiles.tokens,
+                       .token_tile = experts ? tiles.tokens : 1,
+                       .query_tile = experts ? 1 : tiles.tokens,
+                       .packs_heads = tiles.packed,
                        .provenance = RC_FITTED};
 }
 
-/* Tiles that are tried: of the shape, and for each of them of the tokens. */
+/* Tiles that are tried: of the shape, and for each of them of the tokens; of prefill none, a head's, a group's. */
 static size_t tiles_of(rc_sample_kind kind, rc_tiles *tiles) {
+    enum { QUERY_TILE = 128 };
+    static const rc_tiles prefill[] = {{1, 1, false}, {1, QUERY_TILE, false}, {1, QUERY_TILE, true}};
+    if (kind == RC_SAMPLE_GQA_PREFILL || kind == RC_SAMPLE_MLA_PREFILL) {
+        memcpy(tiles, prefill, sizeof prefill);
+        return kind == RC_SAMPLE_GQA_PREFILL ? 3 : 2;
+    }
     static const double none[] = {1}, columns[] = {1, 64, 128, 256, 512}, heads[] = {1, 16, 64, 128},
                         widest[] = {1, 64, 128, 256};
     bool experts = kind == RC_SAMPLE_EXPERTS, latent = kind == RC_SAMPLE_MLA_DECODE;
@@ -261,7 +269,7 @@ static size_t tiles_of(rc_sample_kind kind, rc_tiles *tiles) {
     size_t shapes_count = experts ? 5 : latent ? 4 : 1, tokens_count = experts ? 4 : 1, count = 0;
     for (size_t s = 0; s < shapes_count; s++)
         for (size_t t = 0; t < tokens_count; t++)
-            tiles[count++] = (rc_tiles){shapes[s], widest[t]};
+            tiles[count++] = (rc_tiles){shapes[s], widest[t], false};
     return count;
 }
 

@@ -34,8 +34,11 @@ rc_work rc_sample_work(const rc_sample *s, rc_tiles tiles) {
         return work;
     }
     case RC_SAMPLE_MLA_PREFILL: { /* sequences, chunk, past, heads */
-        rc_work work = rc_mla_prefill_work(x[3], 128 + 64 + 128, x[0] * x[1], x[0] * x[2], x[0],
-                                           x[0] * rc_chunk_pairs(x[2], x[1], INFINITY));
+        rc_tiling tiling = {tiles.tokens, 1};
+        rc_chunks chunks = {x[0], x[1], x[2], INFINITY};
+        rc_work work =
+            rc_mla_prefill_work(x[3], 128 + 64 + 128, x[0] * x[1], x[0] * x[2], rc_tiled_pairs(tiling, chunks));
+        work.units = x[3] * rc_query_tiles(tiling, chunks);
         work.depth = x[1] + x[2];
         return work;
     }
@@ -52,8 +55,11 @@ rc_work rc_sample_work(const rc_sample *s, rc_tiles tiles) {
     }
     case RC_SAMPLE_GQA_PREFILL: { /* sequences, chunk, past, heads, KV heads, width, value bytes, window */
         double reach = x[7] > 0 ? x[7] : INFINITY;
-        rc_work work = rc_gqa_prefill_work(x[3], x[4], x[5], x[6], x[0] * x[1], x[0] * x[2], x[0],
-                                           x[0] * rc_chunk_pairs(x[2], x[1], reach));
+        rc_tiling tiling = {tiles.tokens, tiles.packed ? x[3] / x[4] : 1};
+        rc_chunks chunks = {x[0], x[1], x[2], reach};
+        rc_work work =
+            rc_gqa_prefill_work(x[3], x[4], x[5], x[6], x[0] * x[1], x[0] * x[2], rc_tiled_pairs(tiling, chunks));
+        work.units = x[3] / tiling.shared * rc_query_tiles(tiling, chunks);
         work.depth = fmin(x[1] + x[2], reach);
         return work;
     }

@@ -47,10 +47,11 @@ typedef struct rc_samples {
 /* What a kernel rounds up to; 1: nothing. */
 typedef struct rc_tiles {
     double shape;  /* columns of an expert, heads of a latent decode */
-    double tokens; /* widest tile of an expert's tokens */
+    double tokens; /* widest tile of an expert's tokens; rows of a tile of prefill */
+    bool packed;   /* heads of one KV head share the rows of a tile of prefill */
 } rc_tiles;
 
-#define RC_NO_TILES ((rc_tiles){1, 1})
+#define RC_NO_TILES ((rc_tiles){1, 1, false})
 rc_work rc_sample_work(const rc_sample *sample, rc_tiles tiles);
 /* A third of the shapes, whatever is measured beside them, is left out of every fit. */
 bool rc_sample_is_held_out(const rc_sample *sample);

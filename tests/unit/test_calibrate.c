@@ -70,7 +70,7 @@ static double made_up_experts_s(double tokens, double inner, double tile, double
     const double launch = 25e-6, memory = 0.8, compute = 0.5, token = 20e-9, group = 100e-9;
     const double bandwidth = 7.75e12, peak = 4.5e15; /* data sheet of B300 */
     rc_sample s = {.kind = RC_SAMPLE_EXPERTS, .format = RC_MXFP4, .shape = {tokens, 3584, inner, 16, 896, 1}};
-    rc_work work = rc_sample_work(&s, (rc_tiles){tile, token_tile});
+    rc_work work = rc_sample_work(&s, (rc_tiles){tile, token_tile, false});
     double m = work.bytes / memory / bandwidth, c = work.flops / compute / peak;
     return launch + sqrt(m * m + c * c) + token * tokens + group * work.groups;
 }
@@ -155,6 +155,36 @@ START_TEST(sparse_attention_gives_back_its_numbers) {
     ck_assert_double_eq_tol(family_of(&r, "top-k")->unit_time_s, 10e-9, 2e-10);
     ck_assert_double_eq_tol(family_of(&r, "top-k")->memory_efficiency, 0.4, 0.01);
     ck_assert_double_eq(r.ignored, r.rows / 2); /* whole modules are not kernels */
+    unlink(path);
+    rc_calibrate_result_free(&r);
+    rc_problems_free(problems);
+}
+END_TEST
+
+/* Heads of a group that lie side by side in a tile: short chunks of four heads take the time of one. */
+START_TEST(packed_heads_are_found) {
+    static const char header[] = "system,engine,table,attn_dtype,kv_cache_dtype,batch_size,isl,step,num_heads,"
+                                 "num_key_value_heads,head_dim,window_size,latency\n";
+    char path[64], rows[1 << 15];
+    size_t used = 0;
+    for (double chunk = 8; chunk <= 4096; chunk *= 2)
+        for (double batch = 1; batch <= 16; batch *= 4)
+            for (double group = 1; group <= 16; group *= 4) {
+                rc_sample s = {.kind = RC_SAMPLE_GQA_PREFILL, .shape = {batch, chunk, 0, 16, 16 / group, 128, 2, 0}};
+                rc_work work = rc_sample_work(&s, (rc_tiles){1, 128, true});
+                double m = work.bytes / 0.8 / 7.75e12, c = work.flops / 0.6 / 2.25e15;
+                used += (size_t)snprintf(rows + used, sizeof rows - used,
+                                         "b300_sxm,sglang,context,bfloat16,bfloat16,%.0f,%.0f,0,16,%.0f,128,0,%.9g\n",
+                                         batch, chunk, 16 / group, 1e3 * (9e-6 + sqrt(m * m + c * c)));
+            }
+    write_table(path, header, rows);
+    rc_problems *problems = rc_problems_new();
+    rc_calibrate_result r = calibrate_file(path, NULL, problems);
+    ck_assert_uint_eq(rc_problems_count(problems), 0);
+    const rc_calibrated_family *prefill = family_of(&r, "attention-prefill");
+    ck_assert(prefill->packs_heads);
+    ck_assert_double_eq(prefill->token_tile, 128);
+    ck_assert_double_lt(prefill->p90_error, 0.02);
     unlink(path);
     rc_calibrate_result_free(&r);
     rc_problems_free(problems);
@@ -361,12 +391,12 @@ END_TEST
 
 int main(void) {
     Suite *suite = suite_create("calibrate");
-    add_tests(suite, "calibrate",
-              (const TTest *const[]){made_up_kernels_give_back_their_numbers, tiles_of_columns_are_found,
-                                     batched_gemms_give_back_their_numbers, sparse_attention_gives_back_its_numbers,
-                                     kernels_of_a_family_are_told_apart, messages_give_back_their_numbers,
-                                     a_stack_is_the_same_twice_and_says_what_was_fitted,
-                                     rows_of_one_shape_are_both_kept, too_few_rows_are_said,
-                                     tables_that_cannot_be_right_are_refused, NULL});
+    add_tests(
+        suite, "calibrate",
+        (const TTest *const[]){
+            made_up_kernels_give_back_their_numbers, tiles_of_columns_are_found, batched_gemms_give_back_their_numbers,
+            packed_heads_are_found, sparse_attention_gives_back_its_numbers, kernels_of_a_family_are_told_apart,
+            messages_give_back_their_numbers, a_stack_is_the_same_twice_and_says_what_was_fitted,
+            rows_of_one_shape_are_both_kept, too_few_rows_are_said, tables_that_cannot_be_right_are_refused, NULL});
     return run_suite(suite);
 }

@@ -48,6 +48,21 @@ START_TEST(a_batched_gemm_has_a_weight_for_each_head) {
 }
 END_TEST
 
+/* 200 tokens after 1,000: two tiles of a head, or seven of four heads side by side, each against whole tiles of keys. */
+START_TEST(prefill_computes_whole_tiles) {
+    rc_chunks chunk = {1, 200, 1000, INFINITY};
+    ck_assert_double_eq(rc_tiled_pairs((rc_tiling){1, 1}, chunk), rc_chunk_pairs(1000, 200, INFINITY));
+    ck_assert_double_eq(rc_query_tiles((rc_tiling){128, 1}, chunk), 2);
+    ck_assert_double_eq(rc_tiled_pairs((rc_tiling){128, 1}, chunk), 256 * 1000 + 128 * 128 + 128 * 256.0);
+    ck_assert_double_eq(rc_query_tiles((rc_tiling){128, 4}, chunk), 7);
+    ck_assert_double_eq(rc_tiled_pairs((rc_tiling){128, 4}, chunk), 224 * 1000 + 32 * 32 * 28.0);
+    chunk.reach = 100; /* a window: a tile of keys more than it */
+    ck_assert_double_eq(rc_tiled_pairs((rc_tiling){128, 1}, chunk), 256 * 228.0);
+    chunk.count = 3;
+    ck_assert_double_eq(rc_tiled_pairs((rc_tiling){128, 1}, chunk), 3 * 256 * 228.0);
+}
+END_TEST
+
 /* GLM-5: 2,048 latents of 576 values for each token, 64 heads; an indexer of 32 heads of 128 over 8,192 keys. */
 START_TEST(sparse_attention_gathers_what_the_indexer_keeps) {
     rc_work sparse = rc_mla_sparse_work(64, 512, 64, 2048, 10);
@@ -330,13 +345,14 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("cost");
     add_tests(suite, "cost",
-              (const TTest *const[]){
-                  a_kernel_adds_up, a_gemm_is_as_deep_as_its_columns, a_batched_gemm_has_a_weight_for_each_head,
-                  sparse_attention_gathers_what_the_indexer_keeps, tokens_of_experts_run_in_tiles,
-                  heads_without_a_fast_kernel_pad_or_fall_back, norms_over_split_heads_are_reduced,
-                  distinct_experts_are_known, skew_touches_fewer_experts_and_keeps_top_k,
-                  a_chunk_sees_what_lies_before_it, collectives_follow_their_formula, a_mesh_has_a_link_for_each_pair,
-                  a_stretch_is_the_sum_of_its_steps, the_parts_of_a_step_add_up, more_work_is_never_faster,
-                  ceilings_of_simple_machines, stages_share_all_layers, NULL});
+              (const TTest *const[]){a_kernel_adds_up, a_gemm_is_as_deep_as_its_columns,
+                                     a_batched_gemm_has_a_weight_for_each_head, prefill_computes_whole_tiles,
+                                     sparse_attention_gathers_what_the_indexer_keeps, tokens_of_experts_run_in_tiles,
+                                     heads_without_a_fast_kernel_pad_or_fall_back, norms_over_split_heads_are_reduced,
+                                     distinct_experts_are_known, skew_touches_fewer_experts_and_keeps_top_k,
+                                     a_chunk_sees_what_lies_before_it, collectives_follow_their_formula,
+                                     a_mesh_has_a_link_for_each_pair, a_stretch_is_the_sum_of_its_steps,
+                                     the_parts_of_a_step_add_up, more_work_is_never_faster, ceilings_of_simple_machines,
+                                     stages_share_all_layers, NULL});
     return run_suite(suite);
 }
