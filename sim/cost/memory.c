@@ -100,10 +100,8 @@ static rc_memory memory_of(const rc_scenario *s, const rc_parallel *p, const rc_
         memory.state_bytes_per_request = fmax(memory.state_bytes_per_request, state);
     }
     memory.room_bytes = memory.budget_bytes - memory.weights_bytes - stack->workspace_bytes - stack->graphs_bytes;
-    double told = s->engine.kv_tokens * memory.kv_bytes_per_token, /* NAN where nobody says */
-        most = s->hardware.accelerator.memory_usable_bytes - memory.weights_bytes;
-    if (told <= most)
-        memory.room_bytes = told;
+    if (!isnan(s->engine.kv_tokens))
+        memory.room_bytes = s->engine.kv_tokens * memory.kv_bytes_per_token;
     return memory;
 }
 
@@ -126,13 +124,22 @@ double rc_longest_request(const rc_scenario *s) {
     return fmin(allowed, rc_length_longest(&s->workload.input) + rc_length_longest(&s->workload.output));
 }
 
+/* A room that the scenario tells of may be more than there is. */
+static bool exists(const rc_scenario *s, const rc_memory *memory) {
+    return memory->weights_bytes + memory->room_bytes <= s->hardware.accelerator.memory_usable_bytes;
+}
+
+static bool holds(const rc_scenario *s, const rc_memory *memory, double tokens) {
+    return exists(s, memory) && memory->room_bytes >= rc_request_bytes(s, memory, tokens);
+}
+
 /* ---------- smallest that fits */
 
 static bool layout_fits(const rc_scenario *s, const rc_parallel *p, const rc_weights *weights) {
     if (!rc_placement_check(s, p, NULL, NULL))
         return false;
     rc_memory memory = memory_of(s, p, weights);
-    return memory.room_bytes >= rc_request_bytes(s, &memory, rc_longest_request(s));
+    return holds(s, &memory, rc_longest_request(s));
 }
 
 /* Layouts of a count with powers of two, tensor parallelism first. */
@@ -229,7 +236,11 @@ static void explain_refusal(const rc_scenario *s, const rc_memory *memory, rc_fi
     const char *weights = rc_quantity_text(a, sizeof a, memory->weights_bytes, RC_BYTES);
     const char *budget = rc_quantity_text(b, sizeof b, memory->budget_bytes, RC_BYTES);
     double request = rc_request_bytes(s, memory, r->longest_request_tokens);
-    if (memory->room_bytes < 0)
+    if (!exists(s, memory))
+        rc_reason_add(r->reasons, &r->reasons_count,
+                      "weights %s a GPU + %.0f tokens of cache (engine.kv_tokens) exceed %.1f GB usable", weights,
+                      s->engine.kv_tokens, r->memory_usable_bytes / 1e9);
+    else if (memory->room_bytes < 0)
         rc_reason_add(r->reasons, &r->reasons_count,
                       "weights %s a GPU (%.0f GB if all were sharded) + workspace and graphs %s exceed %s (%.0f %% of "
                       "%.1f GB usable)",
@@ -270,7 +281,7 @@ rc_status rc_memory_fit(const rc_scenario *s, rc_fit_result *result) {
     fill_census(s, &weights, memory.fullest_stage, result);
     fill_memory(s, &memory, result);
     bool divides = rc_placement_check(s, &s->parallel, result->reasons, &result->reasons_count);
-    result->fits = divides && memory.room_bytes >= rc_request_bytes(s, &memory, result->longest_request_tokens);
+    result->fits = divides && holds(s, &memory, result->longest_request_tokens);
     explain_refusal(s, &memory, result);
     warn(s, &memory, result);
     return result->fits ? RC_OK : RC_DOES_NOT_FIT;

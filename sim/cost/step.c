@@ -283,6 +283,14 @@ static void note_messages(rc_provenance *of, rc_family family, const rc_group *g
     }
 }
 
+static void note_attention(rc_provenance *of, const rc_attention *a) {
+    of[a->family] = worse(worse(of[a->family], a->decode.provenance), a->prefill.provenance);
+    if (a->has_sparse)
+        of[a->family] = worse(of[a->family], a->sparse.provenance);
+    if (a->indexed)
+        of[RC_FAMILY_INDEXER] = worse(worse(of[RC_FAMILY_INDEXER], a->indexer.provenance), a->top_k.provenance);
+}
+
 static void note_provenance(rc_step_plan *plan) {
     rc_provenance *of = plan->provenance;
     for (int i = 0; i < plan->gemms_count; i++)
@@ -290,7 +298,7 @@ static void note_provenance(rc_step_plan *plan) {
     for (int i = 0; i < plan->experts_count; i++)
         of[RC_FAMILY_EXPERTS] = worse(of[RC_FAMILY_EXPERTS], plan->experts[i].rate.provenance);
     for (int i = 0; i < plan->attentions_count; i++)
-        of[plan->attentions[i].family] = worse(of[plan->attentions[i].family], plan->attentions[i].decode.provenance);
+        note_attention(of, &plan->attentions[i]);
     for (int i = 0; i < plan->linears_count; i++)
         of[plan->linears[i].family] = worse(of[plan->linears[i].family], plan->linears[i].decode.provenance);
     for (int i = 0; i < plan->elementwise_count; i++)

@@ -129,6 +129,15 @@ void rc_catalog_complain(rc_catalog_kind kind, const char *name, const char *fil
     rc_problem_add(problems, RC_UNKNOWN_NAME, file, path, 0, name, words, "unknown %s", kinds[kind].name);
 }
 
+const char *rc_catalog_need(rc_catalog_kind kind, const char *name, rc_arena *arena, rc_problems *problems) {
+    const char *file = rc_catalog_find(kind, name, arena);
+    if (!file && access(name, R_OK) == 0)
+        return name;
+    if (!file)
+        rc_catalog_complain(kind, name, "", "", arena, problems);
+    return file;
+}
+
 /* ---------- includes */
 
 static cJSON *load(const char *file, int depth, rc_problems *problems);

@@ -25,6 +25,8 @@ const char *rc_catalog_kind_name(rc_catalog_kind kind);   /* "accelerator" */
 const char *rc_catalog_kind_folder(rc_catalog_kind kind); /* "hwmodels/accelerators" */
 /* The file of a name or path, in the arena; NULL where there is none (no problem is added). */
 char *rc_catalog_find(rc_catalog_kind kind, const char *name, rc_arena *arena);
+/* The same, or any readable file; where there is none, the problem and NULL. */
+const char *rc_catalog_need(rc_catalog_kind kind, const char *name, rc_arena *arena, rc_problems *problems);
 /* Names there are of a kind, sorted, in the arena. */
 const char **rc_catalog_names(rc_catalog_kind kind, size_t *count, rc_arena *arena);
 /* Adds the "unknown name" problem, with "did you mean". */

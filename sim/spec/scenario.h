@@ -18,8 +18,8 @@ typedef struct rc_parallel {
 typedef struct rc_engine {
     const char *policy;
     double max_running, max_batched_tokens, memory_fraction, kv_block_tokens;
-    double kv_tokens;        /* room of a rank's cache as an engine's log tells it; NAN: what memory leaves */
-    double graph_tokens;     /* of the largest step with prompts that runs as a captured graph */
+    double kv_tokens;    /* room of a rank's cache in tokens, as an engine's log tells it; NAN: what memory leaves */
+    double graph_tokens; /* of the largest step with prompts that runs as a captured graph */
     double receive_interval; /* decode steps between looks at what came; 1: every step */
     double batch_wait_steps; /* decode steps that prompts wait for more of them; 0: none */
     bool whole_prompts;      /* a prompt is read in one step: chunks are off */

@@ -26,11 +26,8 @@ typedef struct calibrator {
 /* ---------- the stack it starts from */
 
 static cJSON *load_named(calibrator *c, rc_catalog_kind kind, const char *name) {
-    char *file = rc_catalog_find(kind, name, c->arena);
-    if (file)
-        return rc_catalog_load(file, c->problems);
-    rc_catalog_complain(kind, name, "", "", c->arena, c->problems);
-    return NULL;
+    const char *file = rc_catalog_need(kind, name, c->arena, c->problems);
+    return file ? rc_catalog_load(file, c->problems) : NULL;
 }
 
 static bool read_typed(calibrator *c, const rc_table *table, const cJSON *json, void *target, size_t bytes) {
@@ -290,8 +287,8 @@ rc_status rc_calibrate(const rc_calibrate_question *q, rc_calibrate_result *resu
     bool good = load_stack(&c, q->stack);
     char *engine = engine_of(&c, q->stack);
     for (size_t i = 0; i < q->tables_count && good; i++) {
-        const char *file = rc_catalog_find(RC_CATALOG_MEASURED, q->tables[i], c.arena);
-        good = rc_kernel_table_read(file ? file : q->tables[i], &c.accelerator, engine, &c.samples, c.arena, problems);
+        const char *file = rc_catalog_need(RC_CATALOG_MEASURED, q->tables[i], c.arena, problems);
+        good = file && rc_kernel_table_read(file, &c.accelerator, engine, &c.samples, c.arena, problems);
     }
     if (good && c.samples.count == 0) {
         rc_problem_add(problems, RC_BAD_TRACE, q->tables[0], "", 0, "no row", "rows of this accelerator and engine",

@@ -257,10 +257,8 @@ static void fill_groups(const rc_measured *measured, rc_validate_result *r, rc_a
 
 /* The recipes that were asked for, or those that ship. */
 static bool read_recipes(validator *v, const char *name, rc_problems *problems) {
-    const char *file = rc_catalog_find(RC_CATALOG_MEASURED, name ? name : "recipes", v->arena);
-    if (!file && !name)
-        return true;
-    v->recipes = rc_recipes_read(file ? file : name, &v->recipes_count, v->arena, problems);
+    const char *file = rc_catalog_need(RC_CATALOG_MEASURED, name ? name : "recipes", v->arena, problems);
+    v->recipes = file ? rc_recipes_read(file, &v->recipes_count, v->arena, problems) : NULL;
     return v->recipes != NULL;
 }
 
@@ -268,8 +266,8 @@ rc_status rc_validate(const char *table_file, const char *recipes_file, rc_valid
                       rc_problems *problems) {
     validator v = {.arena = rc_arena_new()};
     *result = (rc_validate_result){.memory = v.arena};
-    const char *file = rc_catalog_find(RC_CATALOG_MEASURED, table_file, v.arena);
-    const rc_measured *measured = rc_measured_read(file ? file : table_file, &result->rows_count, v.arena, problems);
+    const char *file = rc_catalog_need(RC_CATALOG_MEASURED, table_file, v.arena, problems);
+    const rc_measured *measured = file ? rc_measured_read(file, &result->rows_count, v.arena, problems) : NULL;
     if (measured && read_recipes(&v, recipes_file, problems)) {
         result->rows = rc_arena_take(v.arena, (result->rows_count + 1) * sizeof *result->rows);
         for (size_t i = 0; i < result->rows_count; i++)
