@@ -42,9 +42,9 @@ rc_work rc_mla_prefill_work(double heads, double width, double tokens, double pa
 }
 
 rc_work rc_indexer_work(double heads, double dim, double keys, double pairs, double longest) {
-    return (rc_work){.depth = longest,
-                     .bytes = keys * (dim + INDEX_SCALE_BYTES) + pairs * SCORE_BYTES,
-                     .flops = 2 * heads * dim * pairs};
+    return (rc_work){.bytes = keys * (dim + INDEX_SCALE_BYTES) + pairs * SCORE_BYTES,
+                     .flops = 2 * heads * dim * pairs,
+                     .depth = longest};
 }
 
 rc_work rc_top_k_work(double queries, double pairs) {

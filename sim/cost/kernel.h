@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * kernel.h - the time of one kernel, and where a step's seconds are added up.
  *
- *   t = launch + unit_time * units + group_time * groups + depth_time * depth + ((bytes / (em BW))^p + (flops / (ec peak))^p)^(1/p)
+ *   t = launch + unit_time * units + group_time * groups + depth_time * depth
+ *       + ((bytes / (em BW))^p + (flops / (ec peak))^p)^(1/p)
  *
  * Of the body, memory gets m^p / (m^p + c^p) and compute the rest, so that a breakdown always adds up.  A unit of work
- * (a sequence x KV head in attention, a token that enters
- * the experts) and a group (an expert that has a token) cost compute.
+ * (a sequence x KV head in attention, a token that enters the experts) and a group (an expert that has a token) cost
+ * compute.
  * Known value: m = 3 us, c = 4 us, p = 2 give a body of 5 us, 1.8 us of it memory and 3.2 us compute.
  */
 #ifndef RC_COST_KERNEL_H

@@ -100,6 +100,7 @@ rc_status rc_print_calibrate(FILE *out, const rc_calibrate_result *r, rc_format 
                  "a library\n"
                  "switched kernels.  (!): more than 10 %% in the median or 30 %% at the 90th percentile, which these "
                  "numbers do\n"
-                 "not explain.  Of several kernels of a family the stack takes the one with the most rows.\n");
+                 "not explain.  Of several kernels of a family the stack takes the one with the most rows, or\n"
+                 "the one asked for.\n");
     return RC_OK;
 }

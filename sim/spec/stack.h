@@ -2,7 +2,9 @@
  * stack.h - what a serving engine of a given version makes of an accelerator: which kernels it has, how fast they really
  * are, what a step costs beside them, what memory it takes, and what its settings are unless a scenario says otherwise.
  *
- * A kernel family's time is  t = launch + unit_time * units + group_time * groups + depth_time * depth + ((bytes / (em BW))^p + (flops / (ec peak))^p)^(1/p)
+ * A kernel family's time is
+ *   t = launch + unit_time * units + group_time * groups + depth_time * depth
+ *       + ((bytes / (em BW))^p + (flops / (ec peak))^p)^(1/p)
  * with em and ec the shares of the data sheet it reaches and p how sharply memory and compute give way to each other.
  */
 #ifndef RC_STACK_H
@@ -21,17 +23,15 @@ typedef struct rc_kernel {
     double sharpness;          /* p */
     int peak;                  /* rc_peak: which peak ec is a share of */
     double unit_time_s;        /* per unit of work: sequence x KV head in attention, token that enters the experts */
-    double
-        depth_time_s; /* per column that a GEMM sums over, per key of the longest chunk: no parallelism shortens it */
-    double group_time_s; /* per group of a grouped GEMM: expert with a token */
-    double column_tile;  /* columns are rounded up to a multiple of it */
-    double token_tile;   /* widest tile of an expert's tokens (see experts.h); 1: no tiles */
-    double head_tile;    /* query heads are rounded up to a multiple of it */
-    double query_tile;   /* rows of a tile of prefill (see attention.h); 1: nothing is rounded up */
-    bool packs_heads;    /* heads that share a KV head share the rows of a tile */
-    double
-        fast_heads; /* the kernel exists for multiples of so many heads and for its divisors; any other number that is
-                          not padded (head_tile) runs on the kernel "NAME-fallback", where the stack has it; 0: for all */
+    double depth_time_s;       /* per column that a GEMM sums over, per key of the longest chunk: one after another */
+    double group_time_s;       /* per group of a grouped GEMM: expert with a token */
+    double column_tile;        /* columns are rounded up to a multiple of it */
+    double token_tile;         /* widest tile of an expert's tokens (see experts.h); 1: no tiles */
+    double head_tile;          /* query heads are rounded up to a multiple of it */
+    double query_tile;         /* rows of a tile of prefill (see attention.h); 1: nothing is rounded up */
+    bool packs_heads;          /* heads that share a KV head share the rows of a tile */
+    double fast_heads; /* the kernel exists for multiples of so many heads and for its divisors; any other number that
+                            is not padded (head_tile) runs on "NAME-fallback", where the stack has it; 0: for all */
     int provenance;
     double samples, median_error, p90_error; /* NaN where it was not fitted */
     const char *shapes;                      /* range of shapes it was fitted to; NULL: none */
@@ -69,11 +69,10 @@ typedef struct rc_stack_engine {
 } rc_stack_engine;
 
 typedef struct rc_stack_step {
-    double host_s;        /* host time of a step that kernels do not hide */
-    double launch_hidden; /* share of launches hidden in a captured decode step */
-    double
-        eager_launch_s; /* host time of a kernel launched outside a captured graph: a step with prompts takes at least
-                              that for all its kernels */
+    double host_s;         /* host time of a step that kernels do not hide */
+    double launch_hidden;  /* share of launches hidden in a captured decode step */
+    double eager_launch_s; /* host time of an operation outside a captured graph: a step with prompts takes at least
+                              that for all of them */
     double shared_overlap; /* share of the shared experts' time hidden behind the routed ones */
     int provenance;
     double samples;

@@ -74,26 +74,10 @@ static char *engine_of(calibrator *c, const char *stack_name) {
 
 /* ---------- writing what was fitted */
 
-static void put_quantity(cJSON *object, const char *key, double seconds) {
+static void put_time(cJSON *object, const char *key, double seconds) {
     char text[40];
     snprintf(text, sizeof text, "%.10gus", seconds * 1e6);
-    cJSON_DeleteItemFromObjectCaseSensitive(object, key);
     rc_json_add_text(object, key, text);
-}
-
-static void put_number(cJSON *object, const char *key, double value) {
-    cJSON_DeleteItemFromObjectCaseSensitive(object, key);
-    rc_json_add_number(object, key, value);
-}
-
-static void put_bool(cJSON *object, const char *key, bool value) {
-    cJSON_DeleteItemFromObjectCaseSensitive(object, key);
-    rc_json_add_bool(object, key, value);
-}
-
-static void put_text(cJSON *object, const char *key, const char *value) {
-    cJSON_DeleteItemFromObjectCaseSensitive(object, key);
-    rc_json_add_text(object, key, value);
 }
 
 /* A share of an error, to a thousandth: more digits would say more than is known. */
@@ -105,37 +89,43 @@ static const char *source_of(const calibrator *c) {
     return c->question->source ? c->question->source : "tables of measured kernels";
 }
 
+static void put_origin(const calibrator *c, cJSON *entry, const rc_kernel_fit *fit) {
+    rc_json_add_text(entry, "provenance", "fitted");
+    rc_json_add_text(entry, "source", source_of(c));
+    rc_json_add_number(entry, "samples", (double)(fit->fitted + fit->held_out));
+    rc_json_add_number(entry, "median_error", share(fit->median_error));
+    rc_json_add_number(entry, "p90_error", share(fit->p90_error));
+}
+
+/* Terms and tiles that the family does not have are left out. */
 static void write_kernel(calibrator *c, const rc_kernel_fit *fit) {
+    const rc_kernel *k = &fit->kernel;
+    const struct {
+        const char *name;
+        double value;
+    } times[] = {{"unit_time", k->unit_time_s}, {"group_time", k->group_time_s}, {"depth_time", k->depth_time_s}},
+      tiles[] = {{"column_tile", k->column_tile},
+                 {"head_tile", k->head_tile},
+                 {"token_tile", k->token_tile},
+                 {"query_tile", k->query_tile}};
     cJSON *kernels = rc_json_get(c->json, "kernels"), *entry = cJSON_CreateObject();
     char shapes[120];
-    put_quantity(entry, "launch", fit->kernel.launch_s);
-    put_number(entry, "memory_efficiency", fit->kernel.memory_efficiency);
-    put_number(entry, "compute_efficiency", fit->kernel.compute_efficiency);
-    put_number(entry, "sharpness", fit->kernel.sharpness);
-    put_text(entry, "peak", rc_peak_names[fit->kernel.peak]);
-    if (fit->kernel.unit_time_s > 0)
-        put_quantity(entry, "unit_time", fit->kernel.unit_time_s);
-    if (fit->kernel.group_time_s > 0)
-        put_quantity(entry, "group_time", fit->kernel.group_time_s);
-    if (fit->kernel.depth_time_s > 0)
-        put_quantity(entry, "depth_time", fit->kernel.depth_time_s);
-    if (fit->kernel.column_tile > 1)
-        put_number(entry, "column_tile", fit->kernel.column_tile);
-    if (fit->kernel.head_tile > 1)
-        put_number(entry, "head_tile", fit->kernel.head_tile);
-    if (fit->kernel.token_tile > 1)
-        put_number(entry, "token_tile", fit->kernel.token_tile);
-    if (fit->kernel.query_tile > 1)
-        put_number(entry, "query_tile", fit->kernel.query_tile);
-    if (fit->kernel.packs_heads)
-        put_bool(entry, "packs_heads", true);
-    put_text(entry, "provenance", "fitted");
-    put_text(entry, "source", source_of(c));
-    put_number(entry, "samples", (double)(fit->fitted + fit->held_out));
-    put_number(entry, "median_error", share(fit->median_error));
-    put_number(entry, "p90_error", share(fit->p90_error));
+    put_time(entry, "launch", k->launch_s);
+    rc_json_add_number(entry, "memory_efficiency", k->memory_efficiency);
+    rc_json_add_number(entry, "compute_efficiency", k->compute_efficiency);
+    rc_json_add_number(entry, "sharpness", k->sharpness);
+    rc_json_add_text(entry, "peak", rc_peak_names[k->peak]);
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        if (times[i].value > 0)
+            put_time(entry, times[i].name, times[i].value);
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++)
+        if (tiles[i].value > 1)
+            rc_json_add_number(entry, tiles[i].name, tiles[i].value);
+    if (k->packs_heads)
+        rc_json_add_bool(entry, "packs_heads", true);
+    put_origin(c, entry, fit);
     snprintf(shapes, sizeof shapes, "%.0f to %.0f tokens or sequences", fit->smallest, fit->largest);
-    put_text(entry, "shapes", shapes);
+    rc_json_add_text(entry, "shapes", shapes);
     cJSON_DeleteItemFromObjectCaseSensitive(kernels, fit->family);
     cJSON_AddItemToObject(kernels, fit->family, entry);
 }
@@ -153,17 +143,13 @@ static void write_all_reduces(calibrator *c, const rc_collective_fit *found, con
     }
     for (int shot = 1; shot >= 0; shot--) {
         cJSON *entry = cJSON_CreateObject();
-        put_text(entry, "operation", "all-reduce");
-        put_text(entry, "algorithm", algorithms[shot]);
-        put_text(entry, "level", "inner");
-        put_quantity(entry, "latency", round(found->latency_s[shot] * 1e9) / 1e9);
-        put_number(entry, "hops", found->hops[shot]);
-        put_number(entry, "efficiency", share(found->efficiency[shot]));
-        put_text(entry, "provenance", "fitted");
-        put_text(entry, "source", source_of(c));
-        put_number(entry, "samples", (double)(fit->fitted + fit->held_out));
-        put_number(entry, "median_error", share(fit->median_error));
-        put_number(entry, "p90_error", share(fit->p90_error));
+        rc_json_add_text(entry, "operation", "all-reduce");
+        rc_json_add_text(entry, "algorithm", algorithms[shot]);
+        rc_json_add_text(entry, "level", "inner");
+        put_time(entry, "latency", round(found->latency_s[shot] * 1e9) / 1e9);
+        rc_json_add_number(entry, "hops", found->hops[shot]);
+        rc_json_add_number(entry, "efficiency", share(found->efficiency[shot]));
+        put_origin(c, entry, fit);
         cJSON_InsertItemInArray(list, 0, entry);
     }
 }
@@ -207,7 +193,7 @@ static double weight_of(const calibrator *c, const rc_kernel_fit *fit) {
 }
 
 /* An engine may have several kernels for a family and switch by shape.  The stack takes the one with the most rows, or
- * the one that was asked for; the others are fitted and reported, so that one sees what a shape without the usual kernel would cost. */
+ * the one that was asked for; the others are fitted and reported, so that one sees what a shape without it would cost. */
 static void fit_family(calibrator *c, size_t first, size_t end, rc_calibrate_result *result) {
     enum { ROWS_MIN = 8 };
     const rc_sample *list = c->samples.list;

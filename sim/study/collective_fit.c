@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "collective_fit.h"
+#include "quantile.h"
 #include <gsl/gsl_multimin.h>
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -63,9 +62,8 @@ static size_t errors_of(const problem *p, const gsl_vector *x, double *median, d
     for (size_t i = 0; i < p->count; i++)
         if (rc_sample_is_held_out(&p->samples[i]) == p->held_out)
             errors[n++] = fabs(predicted_s(x, &p->samples[i], p->link) / p->samples[i].seconds - 1);
-    gsl_sort(errors, 1, n);
-    *median = n ? gsl_stats_quantile_from_sorted_data(errors, 1, n, 0.5) : NAN;
-    *p90 = n ? gsl_stats_quantile_from_sorted_data(errors, 1, n, 0.9) : NAN;
+    *median = rc_quantile(errors, n, 0.5);
+    *p90 = rc_quantile(errors, n, 0.9);
     free(errors);
     return n;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "kernel_fit.h"
+#include "quantile.h"
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_multifit_nlinear.h>
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,17 +155,30 @@ static bool is_decode(rc_sample_kind kind) {
     return kind == RC_SAMPLE_MLA_DECODE || kind == RC_SAMPLE_GQA_DECODE || kind == RC_SAMPLE_LINEAR_DECODE;
 }
 
+/* What the work of a kind has beside bytes and FLOP. */
+static const struct {
+    bool units, groups, depth;
+} terms[] = {
+    [RC_SAMPLE_GEMM] = {.depth = true},
+    [RC_SAMPLE_BMM] = {.depth = false}, /* the tables have one depth */
+    [RC_SAMPLE_EXPERTS] = {.units = true, .groups = true},
+    [RC_SAMPLE_MLA_DECODE] = {.units = true, .depth = true},
+    [RC_SAMPLE_MLA_PREFILL] = {.units = true, .depth = true},
+    [RC_SAMPLE_MLA_SPARSE] = {.depth = false},
+    [RC_SAMPLE_INDEXER] = {.depth = true},
+    [RC_SAMPLE_TOP_K] = {.units = true},
+    [RC_SAMPLE_GQA_DECODE] = {.units = true, .depth = true},
+    [RC_SAMPLE_GQA_PREFILL] = {.units = true, .depth = true},
+    [RC_SAMPLE_LINEAR_DECODE] = {.depth = false},
+    [RC_SAMPLE_LINEAR_PREFILL] = {.depth = true},
+};
+
 static void choose_parameters(problem *p, rc_sample_kind kind) {
+    const bool has[PARAMETERS_MAX] = {true, true, true, true, terms[kind].units, terms[kind].groups, terms[kind].depth};
     p->fitted_count = 0;
-    for (int i = LAUNCH; i <= SHARPNESS; i++)
-        p->fitted[p->fitted_count++] = i;
-    bool plain = kind == RC_SAMPLE_BMM || kind == RC_SAMPLE_MLA_SPARSE || kind == RC_SAMPLE_LINEAR_DECODE;
-    if (!plain && kind != RC_SAMPLE_GEMM && kind != RC_SAMPLE_INDEXER && kind != RC_SAMPLE_LINEAR_PREFILL)
-        p->fitted[p->fitted_count++] = UNIT;
-    if (kind == RC_SAMPLE_EXPERTS)
-        p->fitted[p->fitted_count++] = GROUP;
-    if (!plain && kind != RC_SAMPLE_EXPERTS && kind != RC_SAMPLE_TOP_K)
-        p->fitted[p->fitted_count++] = DEPTH;
+    for (int i = LAUNCH; i < PARAMETERS_MAX; i++)
+        if (has[i])
+            p->fitted[p->fitted_count++] = i;
 }
 
 static double cache_weight(const rc_sample *s, double bytes, double cache) {
@@ -206,9 +218,8 @@ static void measure_errors(const problem *p, const double *x, double *median, do
     for (size_t i = 0; i < p->count; i++)
         if (p->calls[i].weight == 1)
             errors[n++] = fabs(predicted_s(x, &p->calls[i]) / exp(p->calls[i].log_time) - 1);
-    gsl_sort(errors, 1, n);
-    *median = n ? gsl_stats_quantile_from_sorted_data(errors, 1, n, 0.5) : NAN;
-    *p90 = n ? gsl_stats_quantile_from_sorted_data(errors, 1, n, 0.9) : NAN;
+    *median = rc_quantile(errors, n, 0.5);
+    *p90 = rc_quantile(errors, n, 0.9);
     free(errors);
 }
 

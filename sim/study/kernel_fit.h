@@ -3,8 +3,8 @@
  *
  * Minimises the robust (Cauchy) loss of log(t_fitted / t_measured) over launch, em, ec, p and, where the work has them,
  * the time of a unit, a group and the depth, with GSL's trust-region least squares, re-weighted until it settles; em and
- * ec stay within (0, 1], p within [1, 8].  Tiles (columns and tokens of an expert, heads of a latent decode) are tried one
- * by one.
+ * ec stay within (0, 1], p within [1, 8].  Tiles (columns and tokens of an expert, heads of a latent decode, queries of
+ * prefill) are tried one by one.
  *
  * A third of the shapes, chosen by a hash of the shape, is held out: the errors reported are of those.  Calls whose
  * working set lies between a twentieth and 1.2 times the last-level cache weigh a tenth in decode families: recorders

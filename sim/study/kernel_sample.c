@@ -10,11 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Shapes that the tables leave out, as DeepSeek's models and GLM-5 have them. */
+enum { LATENT = 512, ROTARY = 64, NOPE = 128, VALUE = 128, KEPT = 2048, INDEX_HEADS = 32, INDEX_WIDTH = 128 };
+
 rc_work rc_sample_work(const rc_sample *s, rc_tiles tiles) {
     const double *x = s->shape;
     switch (s->kind) {
     case RC_SAMPLE_GEMM: return rc_gemm_work(x[1], x[2], s->format, x[0]);
-    case RC_SAMPLE_BMM: return rc_bmm_work(x[1], 512, 128, s->format, x[0]); /* tokens, heads */
+    case RC_SAMPLE_BMM: return rc_bmm_work(x[1], LATENT, NOPE, s->format, x[0]); /* tokens, heads */
     case RC_SAMPLE_EXPERTS: { /* tokens, width, inner, top-k, experts of the rank, EP, routing */
         double pairs = x[0] * x[3] / x[5];
         rc_expert_call call = {.width = x[1],
@@ -29,7 +32,7 @@ rc_work rc_sample_work(const rc_sample *s, rc_tiles tiles) {
         return rc_experts_work(&call);
     }
     case RC_SAMPLE_MLA_DECODE: { /* sequences, context, heads, value bytes */
-        rc_work work = rc_mla_decode_work(rc_round_up(x[2], tiles.shape), 512, 64, x[3], x[0], x[0] * x[1]);
+        rc_work work = rc_mla_decode_work(rc_round_up(x[2], tiles.shape), LATENT, ROTARY, x[3], x[0], x[0] * x[1]);
         work.depth = x[1];
         return work;
     }
@@ -37,15 +40,16 @@ rc_work rc_sample_work(const rc_sample *s, rc_tiles tiles) {
         rc_tiling tiling = {tiles.tokens, 1};
         rc_chunks chunks = {x[0], x[1], x[2], INFINITY};
         rc_work work =
-            rc_mla_prefill_work(x[3], 128 + 64 + 128, x[0] * x[1], x[0] * x[2], rc_tiled_pairs(tiling, chunks));
+            rc_mla_prefill_work(x[3], NOPE + ROTARY + VALUE, x[0] * x[1], x[0] * x[2], rc_tiled_pairs(tiling, chunks));
         work.units = x[3] * rc_query_tiles(tiling, chunks);
         work.depth = x[1] + x[2];
         return work;
     }
     case RC_SAMPLE_MLA_SPARSE:
-        return rc_mla_sparse_work(x[3], 512, 64, 2048, x[0] * x[1]); /* sequences, chunk, past, heads */
-    case RC_SAMPLE_INDEXER:                                          /* sequences, chunk, past */
-        return rc_indexer_work(32, 128, x[0] * (x[1] + x[2]), x[0] * rc_chunk_pairs(x[2], x[1], INFINITY), x[1] + x[2]);
+        return rc_mla_sparse_work(x[3], LATENT, ROTARY, KEPT, x[0] * x[1]); /* sequences, chunk, past, heads */
+    case RC_SAMPLE_INDEXER:                                                 /* sequences, chunk, past */
+        return rc_indexer_work(INDEX_HEADS, INDEX_WIDTH, x[0] * (x[1] + x[2]),
+                               x[0] * rc_chunk_pairs(x[2], x[1], INFINITY), x[1] + x[2]);
     case RC_SAMPLE_TOP_K: return rc_top_k_work(x[0] * x[1], x[0] * rc_chunk_pairs(x[2], x[1], INFINITY));
     case RC_SAMPLE_GQA_DECODE: { /* sequences, context, heads, KV heads, width, value bytes, window */
         double seen = x[6] > 0 ? fmin(x[1], x[6]) : x[1];

@@ -6,6 +6,7 @@
 #include "catalog.h"
 #include "hash.h"
 #include "measured.h"
+#include "quantile.h"
 #include "recipe.h"
 #include "scenario.h"
 #include <gsl/gsl_sort.h>
@@ -149,11 +150,6 @@ static void judge_row(validator *v, const rc_measured *measured, rc_validated_ro
 
 /* ---------- groups */
 
-static double quantile_of(double *values, size_t count, double share) {
-    gsl_sort(values, 1, count);
-    return count ? gsl_stats_quantile_from_sorted_data(values, 1, count, share) : NAN;
-}
-
 static bool alike(const rc_measured *a, const rc_measured *b) {
     const char *const pairs[][2] = {{a->model, b->model},
                                     {a->precision, b->precision},
@@ -187,12 +183,12 @@ static void add_floor(const rc_measured *measured, const rc_validated_row *rows,
                 seen[j] = true;
                 same[twins++] = measured[j].value;
             }
-        double middle = twins > 1 ? quantile_of(same, twins, 0.5) : NAN;
+        double middle = twins > 1 ? rc_quantile(same, twins, 0.5) : NAN;
         for (size_t j = 0; twins > 1 && j < twins; j++)
             errors[found++] = fabs(middle / same[j] - 1);
     }
     g->floor_rows = (double)found;
-    g->floor = quantile_of(errors, found, 0.5);
+    g->floor = rc_quantile(errors, found, 0.5);
     free(errors);
     free(same);
     free(seen);
@@ -220,9 +216,9 @@ static void judge_group(const rc_measured *measured, const rc_validated_row *row
     }
     g->n = (double)n;
     g->rank_correlation = n > 2 ? gsl_stats_spearman(predicted, 1, value, 1, n, work) : NAN;
-    g->median_abs_error = quantile_of(absolute, n, 0.5);
+    g->median_abs_error = rc_quantile(absolute, n, 0.5);
     g->p90_abs_error = n ? gsl_stats_quantile_from_sorted_data(absolute, 1, n, 0.9) : NAN;
-    g->bias = quantile_of(error, n, 0.5);
+    g->bias = rc_quantile(error, n, 0.5);
     g->coverage = n ? inside / (double)n : NAN;
     add_floor(measured, rows, count, g);
     free(absolute);

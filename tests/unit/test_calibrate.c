@@ -30,6 +30,18 @@ static rc_calibrate_result calibrate_file(const char *file, const char *out_file
     return result;
 }
 
+/* A table that nothing is wrong with. */
+static rc_calibrate_result calibrated(const char *header, const char *rows) {
+    char path[64];
+    write_table(path, header, rows);
+    rc_problems *problems = rc_problems_new();
+    rc_calibrate_result result = calibrate_file(path, NULL, problems);
+    ck_assert_uint_eq(rc_problems_count(problems), 0);
+    rc_problems_free(problems);
+    unlink(path);
+    return result;
+}
+
 static const rc_calibrated_family *family_of(const rc_calibrate_result *r, const char *name) {
     for (size_t i = 0; i < r->families_count; i++)
         if (strcmp(r->families[i].family, name) == 0)
@@ -76,17 +88,14 @@ static double made_up_experts_s(double tokens, double inner, double tile, double
 }
 
 START_TEST(tiles_of_columns_are_found) {
-    char path[64], rows[1 << 14];
+    char rows[1 << 14];
     size_t used = 0;
     for (double tokens = 1; tokens <= 16384; tokens *= 2)
         for (double tp = 1; tp <= 32; tp *= 2)
             used += (size_t)snprintf(rows + used, sizeof rows - used,
                                      "b300_sxm,SGLang,w4a8_mxfp4_mxfp8,%.0f,3584,3072,16,896,%.0f,1,balanced,%.9g\n",
                                      tokens, tp, 1e3 * made_up_experts_s(tokens, 3072 / tp, 256, 128));
-    write_table(path, experts_header, rows);
-    rc_problems *problems = rc_problems_new();
-    rc_calibrate_result r = calibrate_file(path, NULL, problems);
-    ck_assert_uint_eq(rc_problems_count(problems), 0);
+    rc_calibrate_result r = calibrated(experts_header, rows);
     const rc_calibrated_family *experts = family_of(&r, "experts-mxfp4");
     ck_assert_double_eq(experts->tile, 256);
     ck_assert_double_eq(experts->token_tile, 128);
@@ -95,16 +104,14 @@ START_TEST(tiles_of_columns_are_found) {
     ck_assert_double_eq_tol(experts->memory_efficiency, 0.8, 0.01);
     ck_assert_double_eq_tol(experts->compute_efficiency, 0.5, 0.02);
     ck_assert_double_lt(experts->p90_error, 0.01);
-    unlink(path);
     rc_calibrate_result_free(&r);
-    rc_problems_free(problems);
 }
 END_TEST
 
 /* Absorbed latent matrices: both formats from one table. */
 START_TEST(batched_gemms_give_back_their_numbers) {
     static const char header[] = "system,framework,bmm_dtype,num_tokens,num_heads,latency\n";
-    char path[64], rows[1 << 15];
+    char rows[1 << 15];
     size_t used = 0;
     for (double tokens = 1; tokens <= 8192; tokens *= 2)
         for (double heads = 1; heads <= 128; heads *= 2)
@@ -115,24 +122,19 @@ START_TEST(batched_gemms_give_back_their_numbers) {
                 used += (size_t)snprintf(rows + used, sizeof rows - used, "b300_sxm,SGLang,%s,%.0f,%.0f,%.9g\n",
                                          fp8 ? "fp8" : "bfloat16", tokens, heads, 1e3 * seconds);
             }
-    write_table(path, header, rows);
-    rc_problems *problems = rc_problems_new();
-    rc_calibrate_result r = calibrate_file(path, NULL, problems);
-    ck_assert_uint_eq(rc_problems_count(problems), 0);
+    rc_calibrate_result r = calibrated(header, rows);
     ck_assert_double_eq_tol(family_of(&r, "bmm-bf16")->launch_s, 4e-6, 4e-8);
     ck_assert_double_eq_tol(family_of(&r, "bmm-fp8")->launch_s, 7e-6, 7e-8);
     ck_assert_double_eq_tol(family_of(&r, "bmm-bf16")->memory_efficiency, 0.8, 0.01);
     ck_assert_double_eq_tol(family_of(&r, "bmm-fp8")->memory_efficiency, 0.8, 0.01);
-    unlink(path);
     rc_calibrate_result_free(&r);
-    rc_problems_free(problems);
 }
 END_TEST
 
 /* The kernels around an indexer; how far the scores lie apart makes two kernels of one. */
 START_TEST(sparse_attention_gives_back_its_numbers) {
     static const char header[] = "system,engine,table,kernel_source,score_mode,batch_size,isl,step,num_heads,latency\n";
-    char path[64], rows[1 << 15];
+    char rows[1 << 15];
     size_t used = 0;
     for (double chunk = 4; chunk <= 16384; chunk *= 2)
         for (double past = 4096; past <= 65536; past *= 2) {
@@ -146,18 +148,13 @@ START_TEST(sparse_attention_gives_back_its_numbers) {
                                      chunk, past, 1e3 * (20e-6 + sqrt(m * m + c * c)), chunk, past,
                                      1e3 * (5e-6 + 10e-9 * chunk + 4 * pairs / 0.4 / 7.75e12), chunk, past);
         }
-    write_table(path, header, rows);
-    rc_problems *problems = rc_problems_new();
-    rc_calibrate_result r = calibrate_file(path, NULL, problems);
-    ck_assert_uint_eq(rc_problems_count(problems), 0);
+    rc_calibrate_result r = calibrated(header, rows);
     ck_assert_double_lt(family_of(&r, "mla-sparse")->p90_error, 0.01); /* bytes and FLOP grow alike: not told apart */
     ck_assert_double_eq_tol(family_of(&r, "mla-sparse")->launch_s, 20e-6, 2e-7);
     ck_assert_double_eq_tol(family_of(&r, "top-k")->unit_time_s, 10e-9, 2e-10);
     ck_assert_double_eq_tol(family_of(&r, "top-k")->memory_efficiency, 0.4, 0.01);
     ck_assert_double_eq(r.ignored, r.rows / 2); /* whole modules are not kernels */
-    unlink(path);
     rc_calibrate_result_free(&r);
-    rc_problems_free(problems);
 }
 END_TEST
 
@@ -165,7 +162,7 @@ END_TEST
 START_TEST(packed_heads_are_found) {
     static const char header[] = "system,engine,table,attn_dtype,kv_cache_dtype,batch_size,isl,step,num_heads,"
                                  "num_key_value_heads,head_dim,window_size,latency\n";
-    char path[64], rows[1 << 15];
+    char rows[1 << 15];
     size_t used = 0;
     for (double chunk = 8; chunk <= 4096; chunk *= 2)
         for (double batch = 1; batch <= 16; batch *= 4)
@@ -177,17 +174,12 @@ START_TEST(packed_heads_are_found) {
                                          "b300_sxm,sglang,context,bfloat16,bfloat16,%.0f,%.0f,0,16,%.0f,128,0,%.9g\n",
                                          batch, chunk, 16 / group, 1e3 * (9e-6 + sqrt(m * m + c * c)));
             }
-    write_table(path, header, rows);
-    rc_problems *problems = rc_problems_new();
-    rc_calibrate_result r = calibrate_file(path, NULL, problems);
-    ck_assert_uint_eq(rc_problems_count(problems), 0);
+    rc_calibrate_result r = calibrated(header, rows);
     const rc_calibrated_family *prefill = family_of(&r, "attention-prefill");
     ck_assert(prefill->packs_heads);
     ck_assert_double_eq(prefill->token_tile, 128);
     ck_assert_double_lt(prefill->p90_error, 0.02);
-    unlink(path);
     rc_calibrate_result_free(&r);
-    rc_problems_free(problems);
 }
 END_TEST
 
@@ -312,23 +304,18 @@ START_TEST(a_stack_is_the_same_twice_and_says_what_was_fitted) {
 END_TEST
 
 START_TEST(rows_of_one_shape_are_both_kept) {
-    char path[64], rows[2048] = "";
+    char rows[2048] = "";
     for (int m = 1; m <= 16; m++)
         snprintf(rows + strlen(rows), sizeof rows - strlen(rows), "b300_sxm,SGLang,1,bfloat16,%d,7168,7168,%g\n", m,
                  0.02 + 0.0001 * m);
     strcat(rows, "b300_sxm,SGLang,1,bfloat16,4,7168,7168,0.025\n"  /* another time */
                  "b300_sxm,SGLang,1,bfloat16,5,7168,7168,0.0205\n" /* the same row again */
                  "b200_sxm,SGLang,1,bfloat16,5,7168,7168,0.03\nb300_sxm,vLLM,1,bfloat16,5,7168,7168,0.03\n");
-    write_table(path, gemm_header, rows);
-    rc_problems *problems = rc_problems_new();
-    rc_calibrate_result r = calibrate_file(path, NULL, problems);
-    ck_assert_uint_eq(rc_problems_count(problems), 0);
+    rc_calibrate_result r = calibrated(gemm_header, rows);
     ck_assert_double_eq(r.rows, 18);
     ck_assert_double_eq(r.duplicates, 1);
     ck_assert_double_eq(r.ignored, 2);
-    unlink(path);
     rc_calibrate_result_free(&r);
-    rc_problems_free(problems);
 }
 END_TEST
 
