@@ -431,8 +431,10 @@ typedef struct rc_calibrated_family {
     double tile;                      /* columns or heads are rounded up to it; 1: none */
     double token_tile;                /* widest tile of the tokens of an expert, or of the rows of prefill; 1: none */
     bool packs_heads;                 /* heads of one KV head share the rows */
+    const char *curves;               /* axes of its shape curves, "width, group"; "": none */
     double median_error, p90_error;   /* on the rows held out, as shares */
     double fitted_median, fitted_p90; /* the same on the rows that were fitted */
+    double floor_median, floor_p90;   /* on the rows held out, were they told from the nearest fitted shapes; NaN: none */
     double falls;                     /* share of neighbouring rows where the time falls though the work grows */
     bool explained;                   /* median at most 10 % and 90th percentile at most 30 % */
 } rc_calibrated_family;

@@ -56,8 +56,9 @@ typedef struct rc_attention {
     bool indexed;
     double index_heads, index_dim;
     rc_rate indexer, top_k;
-    bool has_sparse;         /* chunks that see more than the reach run on a kernel that gathers */
-    rc_work sparse_of_token; /* of one */
+    double shape_heads, shape_group, shape_width; /* for shape curves: heads of the rank, of a KV head, width of one */
+    bool has_sparse;                              /* chunks that see more than the reach run on a kernel that gathers */
+    rc_work sparse_of_token;                      /* of one */
     rc_rate sparse;
 } rc_attention;
 
@@ -76,8 +77,12 @@ rc_work rc_mla_decode_work(double heads, double kv_rank, double rope_dim, double
 /* `width`: a head without position, its shared slot and its value together. */
 rc_work rc_mla_prefill_work(double heads, double width, double tokens, double past, double pairs);
 
-/* Scores of `pairs` queries and keys over `keys` cached ones; one query meets at most `longest` of them. */
-rc_work rc_indexer_work(double heads, double dim, double keys, double pairs, double longest);
+/* What shape curves look at; `group` and `width` 0 for latent attention, whose heads share all and are of one width. */
+void rc_shape_decode(rc_work *work, double sequences, double heads, double group, double width);
+void rc_shape_prefill(rc_work *work, double tokens, double chunk, double heads, double group, double width);
+
+/* Scores of `queries` over `keys` cached tokens, `pairs` in all; one query meets at most `longest` of them. */
+rc_work rc_indexer_work(double heads, double dim, double queries, double keys, double pairs, double longest);
 rc_work rc_top_k_work(double queries, double pairs);
 rc_work rc_mla_sparse_work(double heads, double kv_rank, double rope_dim, double kept, double tokens);
 
@@ -85,6 +90,9 @@ bool rc_attention_init(rc_attention *attention, const rc_mixer *mixer, const rc_
 /* The part that grows with the contexts of decoding sequences; `context` as in rc_load. */
 void rc_attention_add_decode(const rc_attention *attention, double sequences, const double *context, rc_cost_line *line,
                              rc_cost_line *index_line);
+/* Contexts grow by `growth` a step: steps until a shape curve of a decode kernel bends; infinite where none does. */
+double rc_attention_next_bend(const rc_attention *attention, double sequences, const double *context,
+                              const double *growth);
 /* The part of the chunks. */
 void rc_attention_add_prefill(const rc_attention *attention, const rc_load *load, rc_step_cost *cost);
 #endif

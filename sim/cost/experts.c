@@ -53,7 +53,14 @@ rc_work rc_experts_work(const rc_expert_call *c) {
                               c->pairs * (2 * c->width + 3 * c->inner) * ACTIVATION_BYTES,
                      .flops = 6 * c->width * c->inner * padded,
                      .units = c->tokens,
-                     .groups = c->distinct};
+                     .groups = c->distinct,
+                     .depth = c->width,
+                     .shape = {[RC_AXIS_TOKENS] = c->tokens,
+                               [RC_AXIS_WIDTH] = c->inner,
+                               [RC_AXIS_EXPERTS] = c->held,
+                               [RC_AXIS_TOP_K] = c->top_k,
+                               [RC_AXIS_RANKS] = c->ranks,
+                               [RC_AXIS_TOKENS_EACH] = c->mean_tokens}};
 }
 
 void rc_experts_add(const rc_experts *e, double tokens, double distinct, rc_step_cost *cost) {
@@ -65,6 +72,9 @@ void rc_experts_add(const rc_experts *e, double tokens, double distinct, rc_step
                            .pairs = pairs,
                            .distinct = distinct / e->ranks,
                            .mean_tokens = (e->sent ? pairs : tokens * e->top_k) / e->held,
+                           .top_k = e->top_k,
+                           .held = e->held,
+                           .ranks = e->ranks,
                            .widest_tile = e->rate.token_tile};
     if (tokens > 0)
         rc_rate_add(&e->rate, rc_experts_work(&call), e->count, &cost->lines[RC_FAMILY_EXPERTS]);

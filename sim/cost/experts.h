@@ -28,11 +28,12 @@ typedef struct rc_experts {
 /* One call of the kernel on a rank. */
 typedef struct rc_expert_call {
     double width, inner, weight_bytes; /* h, n after padding, w */
-    double tokens;          /* that enter the rank: each is quantised, copied to its experts' rows and gathered
+    double tokens;             /* that enter the rank: each is quantised, copied to its experts' rows and gathered
                                           from them, whatever share of its pairs the rank computes; the units */
-    double pairs, distinct; /* computed here; experts touched, the groups */
-    double mean_tokens;     /* of an expert, as the library sees it beforehand */
-    double widest_tile;     /* 1: no tiles */
+    double pairs, distinct;    /* computed here; experts touched, the groups */
+    double mean_tokens;        /* of an expert, as the library sees it beforehand */
+    double top_k, held, ranks; /* as in rc_experts: only curves ask for them */
+    double widest_tile;        /* 1: no tiles */
 } rc_expert_call;
 
 rc_work rc_experts_work(const rc_expert_call *call);

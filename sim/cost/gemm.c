@@ -36,13 +36,16 @@ rc_work rc_gemm_work(double rows, double columns, rc_format_id format, double to
     return (rc_work){.bytes = rows * columns * rc_bytes_per_value(format) + tokens * columns * activation_bytes +
                               tokens * rows * OUTPUT_BYTES,
                      .flops = 2 * tokens * rows * columns,
-                     .depth = columns};
+                     .depth = columns,
+                     .shape = {[RC_AXIS_TOKENS] = tokens, [RC_AXIS_WIDTH] = rows, [RC_AXIS_BLOCKS] = tokens * rows}};
 }
 
 rc_work rc_bmm_work(double heads, double rows, double columns, rc_format_id format, double tokens) {
     rc_work work = rc_gemm_work(rows, columns, format, tokens);
     work.bytes *= heads;
     work.flops *= heads;
+    work.shape[RC_AXIS_HEADS] = heads;
+    work.shape[RC_AXIS_BLOCKS] = tokens * heads;
     return work;
 }
 

@@ -27,6 +27,8 @@ bool rc_rate_find(const rc_stack *stack, const rc_accelerator *accelerator, cons
             .head_tile = kernel->head_tile,
             .query_tile = kernel->query_tile,
             .packs_heads = kernel->packs_heads,
+            .curves = kernel->curves,
+            .curves_count = kernel->curves_count,
             .provenance = (rc_provenance)kernel->provenance,
         };
         return true;
@@ -50,6 +52,38 @@ bool rc_rate_for_heads(const rc_scenario *s, double heads, const char *name, con
     return rc_rate_find(&s->hardware.stack, &s->hardware.accelerator, names, rate);
 }
 
+double rc_work_axis(const rc_work *work, rc_axis axis) {
+    switch (axis) {
+    case RC_AXIS_DEPTH: return work->depth;
+    case RC_AXIS_BYTES: return work->bytes;
+    case RC_AXIS_INTENSITY: return work->bytes > 0 ? work->flops / work->bytes : 0;
+    default: return work->shape[axis];
+    }
+}
+
+/* Where the axis has a value, as a multiple of what grows. */
+static double where_axis_is(rc_axis axis, double value, const rc_work *none, const rc_work *one) {
+    double bytes = one->bytes - none->bytes, flops = one->flops - none->flops;
+    switch (axis) {
+    case RC_AXIS_DEPTH: return (value - none->depth) / (one->depth - none->depth);
+    case RC_AXIS_BYTES: return (value - none->bytes) / bytes;
+    case RC_AXIS_INTENSITY: return (value * none->bytes - none->flops) / (flops - value * bytes);
+    default: return INFINITY; /* the others do not grow */
+    }
+}
+
+double rc_rate_next_bend(const rc_rate *rate, const rc_work *none, const rc_work *one, double at) {
+    const double further = 1 + 1e-9; /* a bend that was just reached lies behind */
+    double next = INFINITY;
+    for (size_t i = 0; i < rate->curves_count; i++)
+        for (size_t p = 0; p < rate->curves[i].count; p++) {
+            double bend = where_axis_is((rc_axis)rate->curves[i].axis, rate->curves[i].points[p].at, none, one);
+            if (bend > at * further)
+                next = fmin(next, bend);
+        }
+    return next;
+}
+
 void rc_rate_add(const rc_rate *rate, rc_work work, double count, rc_cost_line *line) {
     double memory = work.bytes * rate->s_per_byte, compute = work.flops * rate->s_per_flop;
     double larger = fmax(memory, compute), smaller = fmin(memory, compute);
@@ -57,10 +91,13 @@ void rc_rate_add(const rc_rate *rate, rc_work work, double count, rc_cost_line *
     double body = rate->sharpness == 1 ? larger + smaller : larger * pow(1 + ratio, 1 / rate->sharpness);
     double major = body / (1 + ratio), minor = body - major;
     bool memory_bound = memory >= compute;
-    line->seconds[RC_HBM] += count * (memory_bound ? major : minor);
-    line->seconds[RC_COMPUTE] += count * ((memory_bound ? minor : major) + rate->unit_s * work.units +
-                                          rate->group_s * work.groups + rate->depth_s * work.depth);
-    line->seconds[RC_LAUNCH] += count * rate->launch_s;
+    double runs = count;
+    for (size_t i = 0; i < rate->curves_count; i++)
+        runs *= rc_shape_curve_at(&rate->curves[i], rc_work_axis(&work, (rc_axis)rate->curves[i].axis));
+    line->seconds[RC_HBM] += runs * (memory_bound ? major : minor);
+    line->seconds[RC_COMPUTE] += runs * ((memory_bound ? minor : major) + rate->unit_s * work.units +
+                                         rate->group_s * work.groups + rate->depth_s * work.depth);
+    line->seconds[RC_LAUNCH] += runs * rate->launch_s;
     line->bytes += count * work.bytes;
     line->flops += count * work.flops;
     line->launches += count;

@@ -4,7 +4,7 @@
  *   t = launch + unit_time * units + group_time * groups + depth_time * depth
  *       + ((bytes / (em BW))^p + (flops / (ec peak))^p)^(1/p)
  *
- * Of the body, memory gets m^p / (m^p + c^p) and compute the rest, so that a breakdown always adds up.  A unit of work
+ * times the factors of its shape curves.  Of the body, memory gets m^p / (m^p + c^p) and compute the rest, so that a breakdown always adds up.  A unit of work
  * (a sequence x KV head in attention, a token that enters the experts) and a group (an expert that has a token) cost
  * compute.
  * Known value: m = 3 us, c = 4 us, p = 2 give a body of 5 us, 1.8 us of it memory and 3.2 us compute.
@@ -60,13 +60,19 @@ typedef struct rc_rate {
     double sharpness;
     double column_tile, token_tile, head_tile, query_tile;
     bool packs_heads;
+    const rc_shape_curve *curves; /* of the stack's kernel */
+    size_t curves_count;
     rc_provenance provenance;
 } rc_rate;
 
 typedef struct rc_work {
     double bytes, flops, units, groups;
     double depth; /* of the longest chain that one thread block walks alone: columns of a GEMM, keys of a query */
+    double shape[RC_AXIS_DEPTH]; /* by rc_axis, those before depth; 0: it has none */
 } rc_work;
+
+/* The work's value of any axis. */
+double rc_work_axis(const rc_work *work, rc_axis axis);
 
 /* The first of a chain of kernel names (ends with NULL) that the stack has.  False where it has none. */
 bool rc_rate_find(const rc_stack *stack, const rc_accelerator *accelerator, const char *const *names, rc_rate *rate);
@@ -75,6 +81,9 @@ bool rc_rate_first(const rc_scenario *scenario, const char *name, const char *ot
 /* The same for so many heads on a rank: where the kernel has no fast path for them and does not pad, its fallback. */
 bool rc_rate_for_heads(const rc_scenario *scenario, double heads, const char *name, const char *otherwise,
                        rc_rate *rate);
+/* Work grows evenly from `none` at 0 to `one` at 1 and on: the first point after `at` where a curve of the rate bends;
+ * infinite where none does. */
+double rc_rate_next_bend(const rc_rate *rate, const rc_work *none, const rc_work *one, double at);
 /* Adds `count` runs of a kernel to a line of the step. */
 void rc_rate_add(const rc_rate *rate, rc_work work, double count, rc_cost_line *line);
 double rc_line_seconds(const rc_cost_line *line);

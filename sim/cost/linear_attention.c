@@ -22,14 +22,22 @@ bool rc_linear_attention_init(rc_linear_attention *l, const rc_mixer *m, const r
 rc_work rc_linear_decode_work(double heads, double key_dim, double value_dim, double sequences) {
     double state = key_dim * value_dim;
     return (rc_work){.bytes = sequences * heads * (2 * STATE_BYTES * state + STREAM_BYTES * key_dim),
-                     .flops = DECODE_FLOPS * sequences * heads * state};
+                     .flops = DECODE_FLOPS * sequences * heads * state,
+                     .shape = {[RC_AXIS_TOKENS] = sequences,
+                               [RC_AXIS_HEADS] = heads,
+                               [RC_AXIS_WIDTH] = key_dim,
+                               [RC_AXIS_BLOCKS] = sequences * heads}};
 }
 
 rc_work rc_linear_prefill_work(double heads, double key_dim, double value_dim, double tokens, double sequences) {
     double state = key_dim * value_dim;
     return (rc_work){.bytes = tokens * heads * STREAM_BYTES * key_dim + sequences * heads * 2 * STATE_BYTES * state,
                      .flops = tokens * heads * 2 * (3 * CHUNK * key_dim + 3 * state),
-                     .depth = tokens / sequences};
+                     .depth = tokens / sequences,
+                     .shape = {[RC_AXIS_TOKENS] = tokens,
+                               [RC_AXIS_HEADS] = heads,
+                               [RC_AXIS_WIDTH] = key_dim,
+                               [RC_AXIS_BLOCKS] = sequences * heads}};
 }
 
 void rc_linear_attention_add(const rc_linear_attention *l, const rc_load *load, rc_step_cost *cost) {

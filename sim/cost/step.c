@@ -431,6 +431,17 @@ void rc_step_growing(const rc_step_plan *plan, double sequences, const double *c
         by_where[where] += line.seconds[where];
 }
 
+double rc_step_next_bend(const rc_step_plan *plan, double sequences, const double *context, const double *growth) {
+    double shares[RC_REACHES_MAX], growing[RC_REACHES_MAX], steps = INFINITY;
+    for (int r = 0; r < plan->reaches_count; r++) {
+        shares[r] = context[r] / plan->dp;
+        growing[r] = growth[r] / plan->dp;
+    }
+    for (int i = 0; i < plan->attentions_count; i++)
+        steps = fmin(steps, rc_attention_next_bend(&plan->attentions[i], ceil(sequences / plan->dp), shares, growing));
+    return steps;
+}
+
 /* The host starts the operations of a step with prompts one by one, ahead of the GPU; what it is late by is waited for. */
 static void wait_for_host(const rc_step_plan *plan, rc_step_cost *cost) {
     double by_where[RC_WHERE_COUNT];

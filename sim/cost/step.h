@@ -65,4 +65,7 @@ void rc_step_fixed(const rc_step_plan *plan, const rc_load *load, rc_step_cost *
 /* Decode attention of a captured or a mixed step: seconds by where they went, added to `by_where`. */
 void rc_step_growing(const rc_step_plan *plan, double sequences, const double *context, bool captured,
                      double by_where[RC_WHERE_COUNT]);
+/* Contexts grow by `growth` a step: steps until the time of decode attention bends, because a kernel has another variant
+ * from there on; infinite where it does not.  Between bends it is smooth. */
+double rc_step_next_bend(const rc_step_plan *plan, double sequences, const double *context, const double *growth);
 #endif

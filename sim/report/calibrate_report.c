@@ -3,6 +3,7 @@
 #include "answer_json.h"
 #include "table.h"
 #include "text.h"
+#include <math.h>
 
 static void family_json(cJSON *list, const rc_calibrated_family *f) {
     cJSON *entry = cJSON_CreateObject();
@@ -21,10 +22,13 @@ static void family_json(cJSON *list, const rc_calibrated_family *f) {
     rc_json_add_number(entry, "tile", f->tile);
     rc_json_add_number(entry, "token_tile", f->token_tile);
     rc_json_add_bool(entry, "packs_heads", f->packs_heads);
+    rc_json_add_text(entry, "curves", f->curves);
     rc_json_add_number(entry, "median_error", f->median_error);
     rc_json_add_number(entry, "p90_error", f->p90_error);
     rc_json_add_number(entry, "fitted_median_error", f->fitted_median);
     rc_json_add_number(entry, "fitted_p90_error", f->fitted_p90);
+    rc_json_add_number(entry, "floor_median_error", f->floor_median);
+    rc_json_add_number(entry, "floor_p90_error", f->floor_p90);
     rc_json_add_number(entry, "falls", f->falls);
     rc_json_add_bool(entry, "explained", f->explained);
     cJSON_AddItemToArray(list, entry);
@@ -45,9 +49,9 @@ static void number(rc_text_table *t, size_t column, int digits, double value) {
 }
 
 static void print_families(FILE *out, const rc_calibrate_result *r, rc_format format) {
-    static const char *const header[] = {"family", "rows",     "launch",  "memory",  "compute",
-                                         "p",      "a unit",   "a group", "a depth", "tiles",
-                                         "fitted", "held out", "p90",     "falls",   "kernel"};
+    static const char *const header[] = {"family", "rows",    "launch",  "memory",       "compute", "p",
+                                         "a unit", "a group", "a depth", "tiles",        "fitted",  "held out",
+                                         "p90",    "floor",   "falls",   "curves along", "kernel"};
     enum { COLUMNS = sizeof header / sizeof *header };
     rc_text_table *t = rc_text_table_new(COLUMNS);
     for (size_t i = 0; i < COLUMNS; i++)
@@ -72,8 +76,13 @@ static void print_families(FILE *out, const rc_calibrate_result *r, rc_format fo
         rc_text_table_cell(t, 10, "%.1f %%", 100 * f->fitted_median);
         rc_text_table_cell(t, 11, "%.1f %%", 100 * f->median_error);
         rc_text_table_cell(t, 12, "%.1f %%", 100 * f->p90_error);
-        rc_text_table_cell(t, 13, "%.1f %%", 100 * f->falls);
-        rc_text_table_cell(t, 14, "%s%s", f->in_stack ? "" : "not in the stack: ", f->code);
+        if (isnan(f->floor_median))
+            rc_text_table_cell(t, 13, "-");
+        else
+            rc_text_table_cell(t, 13, "%.1f, %.0f %%", 100 * f->floor_median, 100 * f->floor_p90);
+        rc_text_table_cell(t, 14, "%.1f %%", 100 * f->falls);
+        rc_text_table_cell(t, 15, "%s", f->curves[0] ? f->curves : "-");
+        rc_text_table_cell(t, 16, "%s%s", f->in_stack ? "" : "not in the stack: ", f->code);
     }
     rc_text_table_print(t, out, format);
 }
@@ -94,13 +103,15 @@ rc_status rc_print_calibrate(FILE *out, const rc_calibrate_result *r, rc_format 
     fprintf(out, "\n%.0f rows used, %.0f of other systems, engines or kernels left out\n", r->rows, r->ignored);
     if (r->duplicates > 0)
         fprintf(out, "%.0f rows have the shape of another and another time: both are kept\n", r->duplicates);
-    fprintf(out, "fitted, held out: median errors of the rows that were fitted and of the third of the shapes that was "
-                 "not, p90\n"
-                 "of the latter.  falls: neighbours where the time falls by 5 %% or more though the work grows, where "
-                 "a library\n"
-                 "switched kernels.  (!): more than 10 %% in the median or 30 %% at the 90th percentile, which these "
-                 "numbers do\n"
-                 "not explain.  Of several kernels of a family the stack takes the one with the most rows, or\n"
-                 "the one asked for.\n");
+    fprintf(
+        out,
+        "fitted, held out: median errors of the rows that were fitted and of the third of the shapes that was not, "
+        "p90\n"
+        "of the latter.  floor: both, had they been told from the nearest shapes that were fitted.  falls: neighbours\n"
+        "where the time falls by 5 %% or more though the work grows, where a library switched kernels.  curves along:\n"
+        "axes of the shape with factors of their own, found in what the other numbers leave.  (!): more than 10 %% in\n"
+        "the median or 30 %% at the 90th percentile, which these numbers do not explain.  Of several kernels of a "
+        "family\n"
+        "the stack takes the one with the most rows, or the one asked for.\n");
     return RC_OK;
 }

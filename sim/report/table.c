@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "table.h"
 #include "arena.h"
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -8,23 +9,23 @@
 
 rc_text_table *rc_text_table_new(size_t columns) {
     rc_text_table *table = rc_allocate(sizeof *table);
-    table->columns = columns < RC_TABLE_COLUMNS ? columns : RC_TABLE_COLUMNS;
-    table->rows = 1;
+    assert(columns <= RC_TABLE_COLUMNS);
+    table->columns = columns;
+    rc_text_table_row(table);
     return table;
 }
 
 void rc_text_table_cell(rc_text_table *table, size_t column, const char *format, ...) {
     va_list arguments;
-    if (column >= table->columns)
-        return;
+    assert(column < table->columns);
     va_start(arguments, format);
     vsnprintf(table->cells[table->rows - 1][column], RC_TABLE_CELL, format, arguments);
     va_end(arguments);
 }
 
 void rc_text_table_row(rc_text_table *table) {
-    if (table->rows < RC_TABLE_ROWS)
-        table->rows++;
+    table->cells = rc_grow(table->cells, table->rows, &table->capacity, sizeof *table->cells);
+    memset(table->cells[table->rows++], 0, sizeof *table->cells);
 }
 
 void rc_print_csv_cell(FILE *out, const char *cell) {
@@ -73,5 +74,6 @@ void rc_text_table_print(rc_text_table *table, FILE *out, rc_format format) {
         for (size_t c = 0; row == 0 && format == RC_MARKDOWN && c < table->columns; c++)
             fprintf(out, c ? "| --: %s" : "| --- %s", c + 1 == table->columns ? "|\n" : "");
     }
+    free(table->cells);
     free(table);
 }

@@ -6,11 +6,13 @@
 #define RC_REPORT_TABLE_H
 #include "rackcast.h"
 
-enum { RC_TABLE_COLUMNS = 16, RC_TABLE_ROWS = 64, RC_TABLE_CELL = 72 };
+enum { RC_TABLE_COLUMNS = 20, RC_TABLE_CELL = 96 };
+
+typedef char rc_table_cells[RC_TABLE_COLUMNS][RC_TABLE_CELL]; /* of a row; longer texts are cut */
 
 typedef struct rc_text_table {
-    size_t columns, rows; /* the first row is the header */
-    char cells[RC_TABLE_ROWS][RC_TABLE_COLUMNS][RC_TABLE_CELL];
+    size_t columns, rows, capacity; /* the first row is the header */
+    rc_table_cells *cells;
 } rc_text_table;
 
 /* A CSV cell, quoted where it must be. */
@@ -18,7 +20,7 @@ void rc_print_csv_cell(FILE *out, const char *cell);
 /* A CSV number in SI with all its digits, behind a comma; an empty cell where it is not finite. */
 void rc_print_csv_number(FILE *out, double value);
 
-rc_text_table *rc_text_table_new(size_t columns);
+rc_text_table *rc_text_table_new(size_t columns); /* at most RC_TABLE_COLUMNS */
 void rc_text_table_cell(rc_text_table *table, size_t column, const char *format, ...)
     __attribute__((format(printf, 3, 4)));    /* in the last row */
 void rc_text_table_row(rc_text_table *table); /* begins the next row */

@@ -6,11 +6,15 @@
 static const double tolerance = 1e-10;
 enum { NODES_MAX = 5 };
 
+static void contexts_at(const rc_stretch *s, double step, double context[RC_REACHES_MAX]) {
+    for (int r = 0; r < s->plan->reaches_count; r++)
+        context[r] = s->context[r] + s->growth[r] * step;
+}
+
 /* Seconds of the growing part of one step, by where they went. */
 static double growing(const rc_stretch *s, double step, double by_where[RC_WHERE_COUNT]) {
     double context[RC_REACHES_MAX], sum = 0;
-    for (int r = 0; r < s->plan->reaches_count; r++)
-        context[r] = s->context[r] + s->growth[r] * step;
+    contexts_at(s, step, context);
     memset(by_where, 0, RC_WHERE_COUNT * sizeof *by_where);
     rc_step_growing(s->plan, s->sequences, context, true, by_where);
     for (int where = 0; where < RC_WHERE_COUNT; where++)
@@ -84,9 +88,23 @@ static double sum_growing(const rc_stretch *s, double first, double n, double by
     return sum;
 }
 
+/* Steps from `first` on, at most n, that no bend lies between; one at a bend belongs to both sides. */
+static double smooth_steps(const rc_stretch *s, double first, double n) {
+    double context[RC_REACHES_MAX];
+    contexts_at(s, first, context);
+    return fmin(floor(rc_step_next_bend(s->plan, s->sequences, context, s->growth)) + 1, n);
+}
+
 double rc_stretch_sum_s(const rc_stretch *s, double n, double by_where[RC_WHERE_COUNT]) {
-    double grown[RC_WHERE_COUNT] = {0};
-    double sum = s->sequences > 0 && s->plan->attentions_count > 0 ? sum_growing(s, 0, n, grown) : 0;
+    double grown[RC_WHERE_COUNT] = {0}, sum = 0;
+    bool grows = s->sequences > 0 && s->plan->attentions_count > 0;
+    for (double done = 0, steps; grows && done < n; done += steps) {
+        double part[RC_WHERE_COUNT];
+        steps = smooth_steps(s, done, n - done);
+        sum += sum_growing(s, done, steps, part);
+        for (int where = 0; where < RC_WHERE_COUNT; where++)
+            grown[where] += part[where];
+    }
     if (by_where)
         for (int where = 0; where < RC_WHERE_COUNT; where++)
             by_where[where] = n * s->fixed[where] + grown[where];

@@ -8,7 +8,8 @@
  * polynomials of degree 9; where three nodes disagree by more than 1e-10 the stretch is halved.
  * Known value: the sum of i^2 over 0..99 is 328,350.
  *
- * Kinks (a context that reaches a window) must not lie inside a stretch: the caller ends it there.
+ * Where the shape curve of a kernel bends, the stretch is cut.  Other kinks (a context that reaches a window) must not lie
+ * inside it: the caller ends it there.
  */
 #ifndef RC_STRETCH_H
 #define RC_STRETCH_H

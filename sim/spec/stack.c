@@ -22,8 +22,8 @@ static const char *const level_names[] = {"inner", "outer", NULL};
 
 RC_LOCAL_TABLE(
     kernel_table, rc_kernel, "kernel",
-    "One kernel family: t = launch + unit_time units + group_time groups + depth_time depth + p-norm of memory and "
-    "compute.",
+    "One kernel family: t = (launch + unit_time units + group_time groups + depth_time depth + p-norm of memory and "
+    "compute) x its curves.",
     {"launch", RC_FIELD_QUANTITY, offsetof(rc_kernel, launch_s), "launch and ramp of the kernel", .required = true,
      .unit = RC_SECONDS},
     {"memory_efficiency", RC_FIELD_NUMBER, offsetof(rc_kernel, memory_efficiency),
@@ -50,6 +50,8 @@ RC_LOCAL_TABLE(
     {"fast_heads", RC_FIELD_COUNT, offsetof(rc_kernel, fast_heads),
      "it exists for multiples of so many heads and their divisors; else NAME-fallback runs", .absent = 0, .low = 1,
      .high = 4096},
+    {"curves", RC_FIELD_LIST, offsetof(rc_kernel, curves), "factors on the whole, by the shape of a call",
+     .table = &rc_shape_curve_table, .count_offset = offsetof(rc_kernel, curves_count)},
     PROVENANCE(rc_kernel),
     {"samples", RC_FIELD_COUNT, offsetof(rc_kernel, samples), "measured rows it was fitted to", .absent = NAN},
     {"shapes", RC_FIELD_TEXT, offsetof(rc_kernel, shapes), "range of shapes it was fitted to"},

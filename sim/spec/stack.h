@@ -5,12 +5,13 @@
  * A kernel family's time is
  *   t = launch + unit_time * units + group_time * groups + depth_time * depth
  *       + ((bytes / (em BW))^p + (flops / (ec peak))^p)^(1/p)
- * with em and ec the shares of the data sheet it reaches and p how sharply memory and compute give way to each other.
+ * with em and ec the shares of the data sheet it reaches and p how sharply memory and compute give way to each other;
+ * times the factors of its shape curves at the shape of the call (see shape_curve.h).
  */
 #ifndef RC_STACK_H
 #define RC_STACK_H
 #include "accelerator.h"
-#include "fields.h"
+#include "shape_curve.h"
 
 typedef enum rc_provenance { RC_MEASURED, RC_FITTED, RC_TRANSFERRED, RC_ASSUMED } rc_provenance;
 extern const char *const rc_provenance_names[];
@@ -32,6 +33,8 @@ typedef struct rc_kernel {
     bool packs_heads;          /* heads that share a KV head share the rows of a tile */
     double fast_heads; /* the kernel exists for multiples of so many heads and for its divisors; any other number that
                             is not padded (head_tile) runs on "NAME-fallback", where the stack has it; 0: for all */
+    rc_shape_curve *curves;
+    size_t curves_count;
     int provenance;
     double samples, median_error, p90_error; /* NaN where it was not fitted */
     const char *shapes;                      /* range of shapes it was fitted to; NULL: none */

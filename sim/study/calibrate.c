@@ -97,6 +97,21 @@ static void put_origin(const calibrator *c, cJSON *entry, const rc_kernel_fit *f
     rc_json_add_number(entry, "p90_error", share(fit->p90_error));
 }
 
+static void write_curves(const rc_kernel *kernel, cJSON *entry) {
+    cJSON *list = kernel->curves_count > 0 ? rc_json_add_array(entry, "curves") : NULL;
+    for (size_t i = 0; i < kernel->curves_count; i++) {
+        const rc_shape_curve *curve = &kernel->curves[i];
+        cJSON *object = cJSON_CreateObject();
+        rc_json_add_text(object, "axis", rc_axis_names[curve->axis]);
+        cJSON *points = rc_json_add_array(object, "points");
+        for (size_t p = 0; p < curve->count; p++) {
+            const double pair[] = {curve->points[p].at, curve->points[p].factor};
+            cJSON_AddItemToArray(points, cJSON_CreateDoubleArray(pair, 2));
+        }
+        cJSON_AddItemToArray(list, object);
+    }
+}
+
 /* Terms and tiles that the family does not have are left out. */
 static void write_kernel(calibrator *c, const rc_kernel_fit *fit) {
     const rc_kernel *k = &fit->kernel;
@@ -123,6 +138,7 @@ static void write_kernel(calibrator *c, const rc_kernel_fit *fit) {
             rc_json_add_number(entry, tiles[i].name, tiles[i].value);
     if (k->packs_heads)
         rc_json_add_bool(entry, "packs_heads", true);
+    write_curves(k, entry);
     put_origin(c, entry, fit);
     snprintf(shapes, sizeof shapes, "%.0f to %.0f tokens or sequences", fit->smallest, fit->largest);
     rc_json_add_text(entry, "shapes", shapes);
@@ -154,7 +170,14 @@ static void write_all_reduces(calibrator *c, const rc_collective_fit *found, con
     }
 }
 
-static void report_family(rc_calibrated_family *into, const rc_kernel_fit *fit) {
+static const char *names_of_curves(const calibrator *c, const rc_kernel *kernel) {
+    const char *names = "";
+    for (size_t i = 0; i < kernel->curves_count; i++)
+        names = rc_arena_format(c->arena, "%s%s%s", names, i ? ", " : "", rc_axis_names[kernel->curves[i].axis]);
+    return names;
+}
+
+static void report_family(const calibrator *c, rc_calibrated_family *into, const rc_kernel_fit *fit) {
     *into = (rc_calibrated_family){.family = fit->family,
                                    .code = fit->code,
                                    .fitted = (double)fit->fitted,
@@ -169,10 +192,13 @@ static void report_family(rc_calibrated_family *into, const rc_kernel_fit *fit) 
                                    .tile = fmax(fit->kernel.column_tile, fit->kernel.head_tile),
                                    .token_tile = fmax(fit->kernel.token_tile, fit->kernel.query_tile),
                                    .packs_heads = fit->kernel.packs_heads,
+                                   .curves = names_of_curves(c, &fit->kernel),
                                    .median_error = fit->median_error,
                                    .p90_error = fit->p90_error,
                                    .fitted_median = fit->fitted_median,
                                    .fitted_p90 = fit->fitted_p90,
+                                   .floor_median = fit->floor_median,
+                                   .floor_p90 = fit->floor_p90,
                                    .falls = fit->falls,
                                    .explained = fit->explained};
 }
@@ -203,10 +229,10 @@ static void fit_family(calibrator *c, size_t first, size_t end, rc_calibrate_res
         last = end_of(&c->samples, first, true);
         rc_kernel_fit fit = {.fitted = 0};
         if (last - first >= ROWS_MIN && result->families_count < RC_FAMILIES_MAX)
-            fit = rc_kernel_fit_family(list + first, last - first, &c->accelerator);
+            fit = rc_kernel_fit_family(list + first, last - first, &c->accelerator, c->arena);
         if (fit.fitted > 0) {
             into = weight_of(c, &fit) > weight_of(c, &most) ? result->families_count : into;
-            report_family(&result->families[result->families_count++], &fit);
+            report_family(c, &result->families[result->families_count++], &fit);
         } else
             rc_note_add(c->problems,
                         last - first < ROWS_MIN ? "%s%s%s: %zu rows are too few to fit"
@@ -232,7 +258,7 @@ static void fit_all_reduces(calibrator *c, size_t first, size_t end, rc_calibrat
     rc_collective_fit found =
         rc_collective_fit_all_reduce(c->samples.list + first, end - first, &c->fabric.levels[0], &fit);
     rc_calibrated_family *into = &result->families[result->families_count++];
-    report_family(into, &fit);
+    report_family(c, into, &fit);
     into->launch_s = found.latency_s[0];
     into->in_stack = true;
     write_all_reduces(c, &found, &fit);

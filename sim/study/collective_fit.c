@@ -76,7 +76,7 @@ rc_collective_fit rc_collective_fit_all_reduce(const rc_sample *samples, size_t 
     for (size_t i = 0; i < PARAMETERS; i++)
         gsl_vector_set(x, i, start[i]);
     minimise(&p, x);
-    *fit = (rc_kernel_fit){.family = samples->family, .code = samples->kernel};
+    *fit = (rc_kernel_fit){.family = samples->family, .code = samples->kernel, .floor_median = NAN, .floor_p90 = NAN};
     fit->fitted = errors_of(&p, x, &fit->fitted_median, &fit->fitted_p90);
     p.held_out = true;
     fit->held_out = errors_of(&p, x, &fit->median_error, &fit->p90_error);

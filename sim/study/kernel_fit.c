@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "kernel_fit.h"
+#include "neighbours.h"
 #include "quantile.h"
+#include "shape_fit.h"
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_multifit_nlinear.h>
 #include <math.h>
@@ -22,6 +24,8 @@ static const double explained_median = 0.10, explained_p90 = 0.30; /* what a for
 /* A call as the solver sees it: memory and compute seconds at the data sheet's rates. */
 typedef struct call {
     double memory_s, compute_s, units, groups, depth, log_time, weight;
+    double axes[RC_AXIS_COUNT];
+    const rc_sample *sample;
 } call;
 
 typedef struct problem {
@@ -199,7 +203,8 @@ static void fill_problem(problem *p, const rc_sample *samples, size_t count, con
         if (rc_sample_is_held_out(&samples[i]) != held_out || wanted++ % stride)
             continue;
         rc_work work = rc_sample_work(&samples[i], tiles);
-        p->calls[p->count++] = (call){
+        call *c = &p->calls[p->count++];
+        *c = (call){
             .memory_s = work.bytes / a->memory_bytes_per_s,
             .compute_s = work.flops / rc_peak_flops(a, samples[i].peak),
             .units = work.units,
@@ -207,20 +212,53 @@ static void fill_problem(problem *p, const rc_sample *samples, size_t count, con
             .depth = work.depth,
             .log_time = log(samples[i].seconds),
             .weight = cache_weight(&samples[i], work.bytes, cache),
+            .sample = &samples[i],
         };
+        for (int axis = 0; axis < RC_AXIS_COUNT; axis++)
+            c->axes[axis] = rc_work_axis(&work, (rc_axis)axis);
     }
 }
 
 /* Median and 90th percentile of the error of calls that count in full. */
-static void measure_errors(const problem *p, const double *x, double *median, double *p90) {
+static void measure_errors(const problem *p, const double *x, const rc_kernel *k, double *median, double *p90) {
     double *errors = rc_allocate((p->count + 1) * sizeof *errors);
     size_t n = 0;
     for (size_t i = 0; i < p->count; i++)
         if (p->calls[i].weight == 1)
-            errors[n++] = fabs(predicted_s(x, &p->calls[i]) / exp(p->calls[i].log_time) - 1);
+            errors[n++] =
+                fabs(predicted_s(x, &p->calls[i]) * rc_shape_factor(k->curves, k->curves_count, p->calls[i].axes) /
+                         exp(p->calls[i].log_time) -
+                     1);
     *median = rc_quantile(errors, n, 0.5);
     *p90 = rc_quantile(errors, n, 0.9);
     free(errors);
+}
+
+/* What the formula leaves of the calls that count in full, as curves. */
+static void fit_curves(const problem *p, const double *x, rc_kernel *kernel, rc_arena *arena) {
+    rc_shape_row *rows = rc_allocate((p->count + 1) * sizeof *rows);
+    rc_shape_curve curves[RC_CURVES_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->calls[i].weight != 1)
+            continue;
+        rows[count].residual = -residual(p, x, i);
+        memcpy(rows[count++].axes, p->calls[i].axes, sizeof rows->axes);
+    }
+    kernel->curves_count = rc_shape_fit(rows, count, curves, arena);
+    kernel->curves = rc_arena_take(arena, sizeof curves);
+    memcpy(kernel->curves, curves, kernel->curves_count * sizeof *curves);
+    free(rows);
+}
+
+/* Calls that count in full, by their place among the shapes and what the formula leaves of them. */
+static rc_neighbour *places(const problem *p, const double *x, size_t *count) {
+    rc_neighbour *list = rc_allocate((p->count + 1) * sizeof *list);
+    *count = 0;
+    for (size_t i = 0; i < p->count; i++)
+        if (p->calls[i].weight == 1)
+            list[(*count)++] = rc_neighbour_of(p->calls[i].sample, -residual(p, x, i));
+    return list;
 }
 
 /* Neighbours are calls of one shape but for what grows. */
@@ -288,8 +326,10 @@ bool rc_fit_explains(const rc_kernel_fit *fit) {
     return fit->median_error <= explained_median && fit->p90_error <= explained_p90;
 }
 
-rc_kernel_fit rc_kernel_fit_family(const rc_sample *samples, size_t count, const rc_accelerator *accelerator) {
-    rc_tiles tiles[TILES_MAX];
+rc_kernel_fit rc_kernel_fit_family(const rc_sample *samples, size_t count, const rc_accelerator *accelerator,
+                                   rc_arena *arena) {
+    rc_tiles tiles[TILES_MAX], chosen = RC_NO_TILES;
+    double best[PARAMETERS_MAX];
     size_t tiles_count = tiles_of(samples->kind, tiles);
     double shortest = INFINITY, least = INFINITY;
     problem p = {.calls = rc_allocate(count * sizeof *p.calls)};
@@ -315,12 +355,24 @@ rc_kernel_fit rc_kernel_fit_family(const rc_sample *samples, size_t count, const
         least = loss;
         fit.fitted = p.count;
         fit.kernel = kernel_of(x, samples, tiles[t]);
-        measure_errors(&p, x, &fit.fitted_median, &fit.fitted_p90);
-        fill_problem(&p, samples, count, accelerator, tiles[t], true);
-        fit.held_out = p.count;
-        measure_errors(&p, x, &fit.median_error, &fit.p90_error);
+        memcpy(best, x, sizeof best);
+        chosen = tiles[t];
     }
     gsl_set_error_handler(before);
+    if (fit.fitted > 0) {
+        fill_problem(&p, samples, count, accelerator, chosen, false);
+        fit_curves(&p, best, &fit.kernel, arena);
+        measure_errors(&p, best, &fit.kernel, &fit.fitted_median, &fit.fitted_p90);
+        size_t known_count, unknown_count;
+        rc_neighbour *known = places(&p, best, &known_count);
+        fill_problem(&p, samples, count, accelerator, chosen, true);
+        fit.held_out = p.count;
+        measure_errors(&p, best, &fit.kernel, &fit.median_error, &fit.p90_error);
+        rc_neighbour *unknown = places(&p, best, &unknown_count);
+        rc_neighbours_floor(known, known_count, unknown, unknown_count, &fit.floor_median, &fit.floor_p90);
+        free(known);
+        free(unknown);
+    }
     fit.explained = rc_fit_explains(&fit);
     free(p.calls);
     return fit;

@@ -28,12 +28,16 @@ rc_work rc_sample_work(const rc_sample *s, rc_tiles tiles) {
                                .distinct = x[6] == RC_UNIFORM_ROUTING ? rc_distinct_uniform(x[4], x[3], x[0])
                                                                       : fmin(x[4], fmax(pairs, 1)),
                                .mean_tokens = x[0] * x[3] / x[4],
+                               .top_k = x[3],
+                               .held = x[4],
+                               .ranks = x[5],
                                .widest_tile = tiles.tokens};
         return rc_experts_work(&call);
     }
     case RC_SAMPLE_MLA_DECODE: { /* sequences, context, heads, value bytes */
         rc_work work = rc_mla_decode_work(rc_round_up(x[2], tiles.shape), LATENT, ROTARY, x[3], x[0], x[0] * x[1]);
         work.depth = x[1];
+        rc_shape_decode(&work, x[0], x[2], 0, 0);
         return work;
     }
     case RC_SAMPLE_MLA_PREFILL: { /* sequences, chunk, past, heads */
@@ -43,18 +47,20 @@ rc_work rc_sample_work(const rc_sample *s, rc_tiles tiles) {
             rc_mla_prefill_work(x[3], NOPE + ROTARY + VALUE, x[0] * x[1], x[0] * x[2], rc_tiled_pairs(tiling, chunks));
         work.units = x[3] * rc_query_tiles(tiling, chunks);
         work.depth = x[1] + x[2];
+        rc_shape_prefill(&work, x[0] * x[1], x[1], x[3], 0, 0);
         return work;
     }
     case RC_SAMPLE_MLA_SPARSE:
         return rc_mla_sparse_work(x[3], LATENT, ROTARY, KEPT, x[0] * x[1]); /* sequences, chunk, past, heads */
     case RC_SAMPLE_INDEXER:                                                 /* sequences, chunk, past */
-        return rc_indexer_work(INDEX_HEADS, INDEX_WIDTH, x[0] * (x[1] + x[2]),
+        return rc_indexer_work(INDEX_HEADS, INDEX_WIDTH, x[0] * x[1], x[0] * (x[1] + x[2]),
                                x[0] * rc_chunk_pairs(x[2], x[1], INFINITY), x[1] + x[2]);
     case RC_SAMPLE_TOP_K: return rc_top_k_work(x[0] * x[1], x[0] * rc_chunk_pairs(x[2], x[1], INFINITY));
     case RC_SAMPLE_GQA_DECODE: { /* sequences, context, heads, KV heads, width, value bytes, window */
         double seen = x[6] > 0 ? fmin(x[1], x[6]) : x[1];
         rc_work work = rc_gqa_decode_work(x[2], x[3], x[4], x[5], x[0], x[0] * seen);
         work.depth = seen;
+        rc_shape_decode(&work, x[0], x[2], x[2] / x[3], x[4]);
         return work;
     }
     case RC_SAMPLE_GQA_PREFILL: { /* sequences, chunk, past, heads, KV heads, width, value bytes, window */
@@ -65,6 +71,7 @@ rc_work rc_sample_work(const rc_sample *s, rc_tiles tiles) {
             rc_gqa_prefill_work(x[3], x[4], x[5], x[6], x[0] * x[1], x[0] * x[2], rc_tiled_pairs(tiling, chunks));
         work.units = x[3] / tiling.shared * rc_query_tiles(tiling, chunks);
         work.depth = fmin(x[1] + x[2], reach);
+        rc_shape_prefill(&work, x[0] * x[1], x[1], x[3], x[3] / x[4], x[5]);
         return work;
     }
     case RC_SAMPLE_LINEAR_DECODE: return rc_linear_decode_work(x[1], x[2], x[3], x[0]);

@@ -166,6 +166,20 @@ layouts() {
     refused "rack without a count" 3 hardware b300 8xb300 fit --model kimi-k3 --on b300
 }
 
+bad_curves() {
+    curves=hardware.stack.kernels.gemm-bf16.curves
+    refused "curve along no axis" 3 "$curves[0].axis" widht 'did you mean "width"' \
+        explain k3-8xb300 --set "$curves=[{\"axis\":\"widht\",\"points\":[[64,1],[128,2]]}]"
+    refused "curve that goes back" 3 "$curves[0].points[1]" '[64,2]' rise \
+        explain k3-8xb300 --set "$curves=[{\"axis\":\"width\",\"points\":[[128,1],[64,2]]}]"
+    refused "curve of one point" 3 "$curves[0].points" "a list" "two or more" \
+        explain k3-8xb300 --set "$curves=[{\"axis\":\"width\",\"points\":[[64,1]]}]"
+    refused "curve that takes no time" 3 "$curves[0].points[0]" '[64,0]' "above 0" \
+        explain k3-8xb300 --set "$curves=[{\"axis\":\"width\",\"points\":[[64,0],[128,1]]}]"
+    refused "curve without a number" 3 "$curves[0].points[0]" '[64,true]' "above 0" \
+        explain k3-8xb300 --set "$curves=[{\"axis\":\"width\",\"points\":[[64,true],[128,1]]}]"
+}
+
 unknown_names() {
     refused "unknown model" 3 model kimi-k33 'did you mean "kimi-k3"' run k3-8xb300 --model kimi-k33
     refused "unknown accelerator" 3 hardware.accelerator b301 'did you mean "b300"' fit --model kimi-k3 --on 8xb301 --tp 8
@@ -385,6 +399,7 @@ spellings() {
 misspelt_keys
 units
 layouts
+bad_curves
 unknown_names
 usage
 json_text

@@ -183,6 +183,37 @@ START_TEST(packed_heads_are_found) {
 }
 END_TEST
 
+/* A library's variant for one head width is half as fast: the formula cannot know, a curve along the width does; where
+ * the formula says all, there are no curves. */
+START_TEST(variants_of_a_shape_become_curves) {
+    static const char header[] = "system,engine,table,attn_dtype,kv_cache_dtype,batch_size,isl,step,num_heads,"
+                                 "num_key_value_heads,head_dim,window_size,latency\n";
+    for (int slow = 1; slow <= 2; slow++) {
+        static char rows[1 << 17];
+        size_t used = 0;
+        for (double batch = 1; batch <= 256; batch *= 2)
+            for (double context = 128; context <= 65536; context *= 2)
+                for (double width = 64; width <= 256; width *= 2) {
+                    rc_sample s = {.kind = RC_SAMPLE_GQA_DECODE, .shape = {batch, context, 16, 4, width, 2, 0}};
+                    rc_work work = rc_sample_work(&s, RC_NO_TILES);
+                    double m = work.bytes / 0.8 / 7.75e12, c = work.flops / 0.6 / 2.25e15;
+                    double seconds = (9e-6 + sqrt(m * m + c * c)) * (width > 128 ? slow : 1);
+                    used +=
+                        (size_t)snprintf(rows + used, sizeof rows - used,
+                                         "b300_sxm,sglang,generation,bfloat16,bfloat16,%.0f,1,%.0f,16,4,%.0f,0,%.9g\n",
+                                         batch, context - 1, width, 1e3 * seconds);
+                }
+        rc_calibrate_result r = calibrated(header, rows);
+        const rc_calibrated_family *decode = family_of(&r, "attention-decode");
+        ck_assert_double_lt(decode->p90_error, slow == 2 ? 0.1 : 0.01);
+        ck_assert_double_lt(decode->floor_median, slow == 2 ? 0.2 : 0.01); /* some of the nearest have another width */
+        ck_assert_double_ge(decode->floor_p90, decode->floor_median);
+        ck_assert_msg((strstr(decode->curves, "width") != NULL) == (slow == 2), "curves: %s", decode->curves);
+        rc_calibrate_result_free(&r);
+    }
+}
+END_TEST
+
 /* Two kernels of one family: the one with more rows goes into the stack, or the one that was asked for. */
 START_TEST(kernels_of_a_family_are_told_apart) {
     static const char header[] = "system,framework,gemm_dtype,kernel_source,m,n,k,latency\n";
@@ -378,12 +409,13 @@ END_TEST
 
 int main(void) {
     Suite *suite = suite_create("calibrate");
-    add_tests(
-        suite, "calibrate",
-        (const TTest *const[]){
-            made_up_kernels_give_back_their_numbers, tiles_of_columns_are_found, batched_gemms_give_back_their_numbers,
-            packed_heads_are_found, sparse_attention_gives_back_its_numbers, kernels_of_a_family_are_told_apart,
-            messages_give_back_their_numbers, a_stack_is_the_same_twice_and_says_what_was_fitted,
-            rows_of_one_shape_are_both_kept, too_few_rows_are_said, tables_that_cannot_be_right_are_refused, NULL});
+    add_tests(suite, "calibrate",
+              (const TTest *const[]){made_up_kernels_give_back_their_numbers, tiles_of_columns_are_found,
+                                     batched_gemms_give_back_their_numbers, packed_heads_are_found,
+                                     variants_of_a_shape_become_curves, sparse_attention_gives_back_its_numbers,
+                                     kernels_of_a_family_are_told_apart, messages_give_back_their_numbers,
+                                     a_stack_is_the_same_twice_and_says_what_was_fitted,
+                                     rows_of_one_shape_are_both_kept, too_few_rows_are_said,
+                                     tables_that_cannot_be_right_are_refused, NULL});
     return run_suite(suite);
 }

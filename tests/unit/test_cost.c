@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Kernels, routing, collectives, stretches of steps, placement and memory of layouts. */
 #include "asking.h"
+#include "attention.h"
 #include "ceiling.h"
 #include "collective.h"
 #include "experts.h"
@@ -29,6 +30,46 @@ START_TEST(a_kernel_adds_up) {
     line = (rc_cost_line){0};
     rc_rate_add(&rate, (rc_work){.depth = 100}, 1, &line);
     close_to(rc_line_seconds(&line), 2e-6, 1e-12);
+}
+END_TEST
+
+/* A curve: straight lines between its points, its ends beyond them; the factors of several are multiplied. */
+START_TEST(shape_curves_scale_a_kernel) {
+    rc_curve_point by_width[] = {{64, 1}, {128, 2}}, by_tokens[] = {{1, 0.5}, {3, 1}};
+    rc_shape_curve curves[] = {{RC_AXIS_WIDTH, by_width, 2}, {RC_AXIS_TOKENS, by_tokens, 2}};
+    close_to(rc_shape_curve_at(&curves[0], 10), 1, 1e-12);
+    close_to(rc_shape_curve_at(&curves[0], 64), 1, 1e-12);
+    close_to(rc_shape_curve_at(&curves[0], 96), 1.5, 1e-12);
+    close_to(rc_shape_curve_at(&curves[0], 128), 2, 1e-12);
+    close_to(rc_shape_curve_at(&curves[0], 1000), 2, 1e-12);
+    rc_rate rate = {.launch_s = 1e-6, .s_per_byte = 1e-6, .s_per_flop = 1e-6, .sharpness = 1, .curves = curves};
+    rc_work work = {.bytes = 3, .flops = 4, .shape = {[RC_AXIS_WIDTH] = 96, [RC_AXIS_TOKENS] = 2}};
+    for (size_t count = 0; count <= 2; count++) {
+        static const double factor[] = {1, 1.5, 1.5 * 0.75};
+        rc_cost_line line = {0};
+        rate.curves_count = count;
+        rc_rate_add(&rate, work, 1, &line);
+        close_to(rc_line_seconds(&line), factor[count] * 8e-6, 1e-12);
+        close_to(line.seconds[RC_LAUNCH], factor[count] * 1e-6, 1e-12);
+        close_to(line.bytes, 3, 1e-12); /* the work is what it was */
+    }
+}
+END_TEST
+
+/* What a curve may look at, of the work itself and of its shape. */
+START_TEST(every_axis_has_its_value) {
+    rc_work gemm = rc_gemm_work(1024, 7168, RC_BF16, 8);
+    ck_assert_double_eq(rc_work_axis(&gemm, RC_AXIS_TOKENS), 8);
+    ck_assert_double_eq(rc_work_axis(&gemm, RC_AXIS_WIDTH), 1024);
+    ck_assert_double_eq(rc_work_axis(&gemm, RC_AXIS_DEPTH), 7168);
+    ck_assert_double_eq(rc_work_axis(&gemm, RC_AXIS_BLOCKS), 8 * 1024);
+    ck_assert_double_eq(rc_work_axis(&gemm, RC_AXIS_BYTES), gemm.bytes);
+    ck_assert_double_eq(rc_work_axis(&gemm, RC_AXIS_INTENSITY), gemm.flops / gemm.bytes);
+    ck_assert_double_eq(rc_work_axis(&gemm, RC_AXIS_EXPERTS), 0);
+    rc_work decode = rc_gqa_decode_work(16, 4, 128, 2, 10, 10 * 1000.0);
+    rc_shape_decode(&decode, 10, 16, 4, 128);
+    ck_assert_double_eq(rc_work_axis(&decode, RC_AXIS_BLOCKS), decode.units); /* sequences x KV heads */
+    ck_assert_double_eq(rc_work_axis(&decode, RC_AXIS_GROUP), 4);
 }
 END_TEST
 
@@ -68,7 +109,7 @@ START_TEST(sparse_attention_gathers_what_the_indexer_keeps) {
     rc_work sparse = rc_mla_sparse_work(64, 512, 64, 2048, 10);
     ck_assert_double_eq(sparse.bytes, 10 * 2048 * 576 * 2.0);
     ck_assert_double_eq(sparse.flops, 2 * 10 * 2048.0 * 64 * 1088);
-    rc_work indexer = rc_indexer_work(32, 128, 8192, 8192, 8192);
+    rc_work indexer = rc_indexer_work(32, 128, 1, 8192, 8192, 8192);
     ck_assert_double_eq(indexer.bytes, 8192 * (128 + 4 + 4));
     ck_assert_double_eq(indexer.flops, 2 * 32 * 128 * 8192);
     ck_assert_double_eq(rc_top_k_work(3, 8192).bytes, 4 * 8192);
@@ -345,14 +386,26 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("cost");
     add_tests(suite, "cost",
-              (const TTest *const[]){a_kernel_adds_up, a_gemm_is_as_deep_as_its_columns,
-                                     a_batched_gemm_has_a_weight_for_each_head, prefill_computes_whole_tiles,
-                                     sparse_attention_gathers_what_the_indexer_keeps, tokens_of_experts_run_in_tiles,
-                                     heads_without_a_fast_kernel_pad_or_fall_back, norms_over_split_heads_are_reduced,
-                                     distinct_experts_are_known, skew_touches_fewer_experts_and_keeps_top_k,
-                                     a_chunk_sees_what_lies_before_it, collectives_follow_their_formula,
-                                     a_mesh_has_a_link_for_each_pair, a_stretch_is_the_sum_of_its_steps,
-                                     the_parts_of_a_step_add_up, more_work_is_never_faster, ceilings_of_simple_machines,
-                                     stages_share_all_layers, NULL});
+              (const TTest *const[]){a_kernel_adds_up,
+                                     shape_curves_scale_a_kernel,
+                                     every_axis_has_its_value,
+                                     a_gemm_is_as_deep_as_its_columns,
+                                     a_batched_gemm_has_a_weight_for_each_head,
+                                     prefill_computes_whole_tiles,
+                                     sparse_attention_gathers_what_the_indexer_keeps,
+                                     tokens_of_experts_run_in_tiles,
+                                     heads_without_a_fast_kernel_pad_or_fall_back,
+                                     norms_over_split_heads_are_reduced,
+                                     distinct_experts_are_known,
+                                     skew_touches_fewer_experts_and_keeps_top_k,
+                                     a_chunk_sees_what_lies_before_it,
+                                     collectives_follow_their_formula,
+                                     a_mesh_has_a_link_for_each_pair,
+                                     a_stretch_is_the_sum_of_its_steps,
+                                     the_parts_of_a_step_add_up,
+                                     more_work_is_never_faster,
+                                     ceilings_of_simple_machines,
+                                     stages_share_all_layers,
+                                     NULL});
     return run_suite(suite);
 }
