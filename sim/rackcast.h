@@ -392,6 +392,45 @@ void rc_validate_result_free(rc_validate_result *result);
 
 rc_status rc_print_validate(FILE *out, const rc_validate_result *result, rc_format format);
 
+/* ---------- whatif */
+
+enum { RC_VARIED_MAX = 8, RC_VALUES_MAX = 32 };
+
+typedef struct rc_whatif_question {
+    rc_question scenario;      /* what stays */
+    const char *const *varied; /* "path=a,b,c", a value as in a setting or "x2": twice what it is; several vary together,
+                                  first with first, second with second, and have as many values each */
+    size_t varied_count;       /* 1 to RC_VARIED_MAX, of at most RC_VALUES_MAX values */
+} rc_whatif_question;
+
+/* The scenario with one value of each varied path. */
+typedef struct rc_whatif_row {
+    rc_text value;         /* "900GB/s", "parallel.tp=16, hardware.count=16" */
+    bool as_it_is;         /* what the scenario has without any change */
+    double number;         /* of the first path, in SI; NaN where it is no number */
+    rc_run_result run;     /* `fits` false: the reasons; its requests are not kept */
+    rc_explain_result why; /* a step of the run's mean batch, and the load's mean prompt */
+} rc_whatif_row;
+
+/* d ln(figure) / d ln(value), least squares over the values that fit; NaN where fewer than two have a number. */
+typedef struct rc_elasticity {
+    double output_tokens_per_s, ttft, tpot, usd_per_million_output; /* the times: means */
+} rc_elasticity;
+
+typedef struct rc_whatif_result {
+    const char *path;    /* of the first */
+    rc_whatif_row *rows; /* as it is first, unless it is one of the values */
+    size_t rows_count;
+    rc_elasticity elasticity;
+    char sentence[1024]; /* what moved between the smallest and the largest value, or what moved most */
+    void *memory;
+} rc_whatif_result;
+
+/* Plays a scenario once for each value.  RC_OK where one of them fits. */
+rc_status rc_whatif(const rc_whatif_question *question, rc_whatif_result *result, rc_problems *problems);
+void rc_whatif_result_free(rc_whatif_result *result);
+rc_status rc_print_whatif(FILE *out, const rc_whatif_result *result, rc_format format);
+
 /* ---------- support */
 
 enum { RC_PROVENANCES = 4 }; /* measured, fitted, transferred, assumed */

@@ -2,6 +2,7 @@
 #include "json.h"
 #include "arena.h"
 #include <errno.h>
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,31 @@ cJSON *rc_json_load(const char *file, rc_problems *problems) {
 
 cJSON *rc_json_get(const cJSON *object, const char *key) {
     return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+size_t rc_json_split_path(char *path, const char *steps[RC_JSON_STEPS_MAX]) {
+    size_t count = 0;
+    for (char *rest = path, *step; count < RC_JSON_STEPS_MAX && (step = strsep(&rest, ".[]"));)
+        if (*step)
+            steps[count++] = step;
+    return count;
+}
+
+cJSON *rc_json_child(const cJSON *node, const char *step) {
+    if (cJSON_IsArray(node) && isdigit((unsigned char)step[0]))
+        return cJSON_GetArrayItem(node, atoi(step));
+    return cJSON_IsObject(node) ? rc_json_get(node, step) : NULL;
+}
+
+cJSON *rc_json_at(const cJSON *root, const char *path) {
+    char *copy = strdup(path);
+    const char *steps[RC_JSON_STEPS_MAX];
+    size_t count = copy ? rc_json_split_path(copy, steps) : 0;
+    cJSON *node = count > 0 ? (cJSON *)root : NULL;
+    for (size_t i = 0; i < count && node; i++)
+        node = rc_json_child(node, steps[i]);
+    free(copy);
+    return node;
 }
 
 /* ---------- writing */

@@ -17,6 +17,13 @@ char *rc_file_read(const char *file, rc_problems *problems);
 cJSON *rc_json_parse(const char *text, const char *file, rc_problems *problems);
 cJSON *rc_json_load(const char *file, rc_problems *problems);
 cJSON *rc_json_get(const cJSON *object, const char *key); /* NULL where absent; letter case counts */
+enum { RC_JSON_STEPS_MAX = 16 };
+/* Cuts "levels[1].bandwidth" into "levels", "1", "bandwidth", in place; returns how many there are. */
+size_t rc_json_split_path(char *path, const char *steps[RC_JSON_STEPS_MAX]);
+/* One step down: a member of an object, or a whole number into a list.  NULL where there is none. */
+cJSON *rc_json_child(const cJSON *node, const char *step);
+/* All steps of a path; NULL where it does not lead anywhere. */
+cJSON *rc_json_at(const cJSON *root, const char *path);
 /* Text of a tree: keys sorted and no spaces, or in the given order with two spaces of indent.  free() it. */
 char *rc_json_canonical(const cJSON *json);
 char *rc_json_pretty(const cJSON *json);

@@ -99,6 +99,22 @@ static rc_status compare(const rc_options *o, rc_problems *problems) {
     return fitting ? status : RC_DOES_NOT_FIT;
 }
 
+static rc_status whatif(const rc_options *o, rc_problems *problems) {
+    rc_whatif_question question = {.scenario = {.scenario = o->words_count ? o->words[0] : NULL,
+                                                .settings = (const char *const *)o->settings,
+                                                .settings_count = o->settings_count},
+                                   .varied = o->varied,
+                                   .varied_count = o->varied_count};
+    rc_whatif_result *result = calloc(1, sizeof *result);
+    rc_status status = result ? rc_whatif(&question, result, problems) : RC_INTERNAL;
+    if (result && rc_problems_count(problems) == 0)
+        rc_print_whatif(stdout, result, o->format);
+    if (result)
+        rc_whatif_result_free(result);
+    free(result);
+    return status;
+}
+
 static rc_status validate(const rc_options *o, rc_problems *problems) {
     rc_validate_result result;
     rc_status status = rc_validate(o->words[0], o->recipes, &result, problems);
@@ -187,6 +203,14 @@ const rc_command rc_commands[] = {
      1,
      RC_WORDS_MAX,
      compare},
+    {"whatif",
+     "what does this one change do?",
+     "rackcast whatif SCENARIO --vary PATH=A,B,C [--set PATH=VALUE]...",
+     {"rackcast whatif k3-8xb300 --vary hardware.accelerator.memory_bandwidth=x0.5,x2",
+      "rackcast whatif k3-nvl72 --vary parallel.tp=8,16 --vary parallel.replicas=9,4 --vary hardware.count=72,64"},
+     0,
+     1,
+     whatif},
     {"validate",
      "can I trust it?",
      "rackcast validate TABLE.csv",

@@ -6,6 +6,7 @@
 
 typedef enum option_id {
     OPTION_SET = 0,
+    OPTION_VARY,
     OPTION_SEED,
     OPTION_JSON,
     OPTION_MARKDOWN,
@@ -42,23 +43,26 @@ typedef enum option_id {
 static const struct {
     const char *name, *value, *setting, *verbs, *doc;
 } table[OPTION_COUNT] = {
-    [OPTION_SET] = {"set", "PATH=VALUE", NULL, " run fit explain compare ",
+    [OPTION_SET] = {"set", "PATH=VALUE", NULL, " run fit explain compare whatif ",
                     "change anything; VALUE is JSON or plain text, null removes"},
-    [OPTION_SEED] = {"seed", "N", "seed", " run compare ", "seed of all random numbers"},
+    [OPTION_VARY] = {"vary", "PATH=A,B,C", NULL, " whatif ",
+                     "the values to try; x2 is twice what is there; several paths vary together"},
+    [OPTION_SEED] = {"seed", "N", "seed", " run compare whatif ", "seed of all random numbers"},
     [OPTION_JSON] = {"json", NULL, NULL, "", "the answer as JSON in SI units"},
-    [OPTION_MARKDOWN] = {"markdown", NULL, NULL, " run fit explain compare validate ", "tables as Markdown"},
-    [OPTION_CSV] = {"csv", NULL, NULL, " run fit explain compare list validate ", "tables as CSV"},
+    [OPTION_MARKDOWN] = {"markdown", NULL, NULL, " run fit explain compare whatif validate ", "tables as Markdown"},
+    [OPTION_CSV] = {"csv", NULL, NULL, " run fit explain compare whatif list validate ", "tables as CSV"},
     [OPTION_LOG] = {"log", NULL, NULL, " run fit ", "the log lines an engine prints at start"},
-    [OPTION_MODEL] = {"model", "NAME", "model", " run fit explain compare ", "the model, by name or file"},
-    [OPTION_ON] = {"on", "8xb300", "hardware", " run fit explain compare ", "the rack: count and accelerator"},
-    [OPTION_STACK] = {"stack", "NAME", "hardware.stack", " run fit explain compare calibrate ", "the serving stack"},
-    [OPTION_FABRIC] = {"fabric", "NAME", "hardware.fabric", " run fit explain compare ", "what joins the GPUs"},
-    [OPTION_TP] = {"tp", "N", "parallel.tp", " run fit explain compare ", "tensor parallel"},
-    [OPTION_PP] = {"pp", "N", "parallel.pp", " run fit explain compare ", "pipeline stages"},
-    [OPTION_EP] = {"ep", "N", "parallel.ep", " run fit explain compare ", "expert parallel"},
-    [OPTION_DP] = {"dp", "N", "parallel.dp", " run fit explain compare ", "copies of attention"},
-    [OPTION_DCP] = {"dcp", "N", "parallel.dcp", " run fit explain compare ", "decode context parallel"},
-    [OPTION_WEIGHTS] = {"weights", "FORMAT", "weights", " run fit explain compare ",
+    [OPTION_MODEL] = {"model", "NAME", "model", " run fit explain compare whatif ", "the model, by name or file"},
+    [OPTION_ON] = {"on", "8xb300", "hardware", " run fit explain compare whatif ", "the rack: count and accelerator"},
+    [OPTION_STACK] = {"stack", "NAME", "hardware.stack", " run fit explain compare whatif calibrate ",
+                      "the serving stack"},
+    [OPTION_FABRIC] = {"fabric", "NAME", "hardware.fabric", " run fit explain compare whatif ", "what joins the GPUs"},
+    [OPTION_TP] = {"tp", "N", "parallel.tp", " run fit explain compare whatif ", "tensor parallel"},
+    [OPTION_PP] = {"pp", "N", "parallel.pp", " run fit explain compare whatif ", "pipeline stages"},
+    [OPTION_EP] = {"ep", "N", "parallel.ep", " run fit explain compare whatif ", "expert parallel"},
+    [OPTION_DP] = {"dp", "N", "parallel.dp", " run fit explain compare whatif ", "copies of attention"},
+    [OPTION_DCP] = {"dcp", "N", "parallel.dcp", " run fit explain compare whatif ", "decode context parallel"},
+    [OPTION_WEIGHTS] = {"weights", "FORMAT", "weights", " run fit explain compare whatif ",
                         "checkpoint, bf16, fp8, fp8-tensor, nvfp4, mxfp4 or int4"},
     [OPTION_BATCH] = {"batch", "N", NULL, " explain ", "sequences of the step"},
     [OPTION_CONTEXT] = {"context", "N", NULL, " explain fit ",
@@ -116,6 +120,13 @@ static bool add_setting(rc_options *options, const char *path, const char *value
     return true;
 }
 
+static bool add_varied(rc_options *o, const char *text, rc_problems *problems) {
+    if (o->varied_count == RC_VARIED_MAX)
+        return complain(problems, text, "at most 8 paths that vary together", "too many paths");
+    o->varied[o->varied_count++] = text;
+    return true;
+}
+
 static bool complain_unknown(const char *verb, const char *word, rc_problems *problems) {
     const char *names[OPTION_COUNT];
     char dashed[OPTION_COUNT][24], expected[500];
@@ -148,6 +159,7 @@ static bool apply(rc_options *o, const char *verb, int id, const char *value, in
     if (setting)
         return add_setting(o, id == OPTION_SET ? "" : table[id].setting, value, problems);
     switch (id) {
+    case OPTION_VARY: return add_varied(o, value, problems);
     case OPTION_JSON: o->format = RC_JSON; break;
     case OPTION_MARKDOWN: o->format = RC_MARKDOWN; break;
     case OPTION_CSV: o->format = RC_CSV; break;

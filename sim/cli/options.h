@@ -12,6 +12,8 @@ typedef struct rc_options {
     size_t words_count;
     char *settings[RC_SETTINGS_MAX]; /* "path=value", made here; the short options first */
     size_t settings_count;
+    const char *varied[RC_VARIED_MAX];
+    size_t varied_count;
     rc_format format;
     double batch, context, prompt;
     const char *stack, *source, *kernel, *recipes, *out_file, *requests_file, *database_file, *name, *time_unit;

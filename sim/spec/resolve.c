@@ -167,26 +167,9 @@ static bool fill_default(rc_resolution *r, int slot) {
 
 /* ---------- settings */
 
-enum { STEPS_MAX = 16 };
-
-/* Cuts "levels[1].bandwidth" into "levels", "1", "bandwidth", in place. */
-static size_t split_path(char *path, const char *steps[STEPS_MAX]) {
-    size_t count = 0;
-    for (char *rest = path, *step; count < STEPS_MAX && (step = strsep(&rest, ".[]"));)
-        if (*step)
-            steps[count++] = step;
-    return count;
-}
-
-static cJSON *child_of(cJSON *node, const char *step) {
-    if (cJSON_IsArray(node) && isdigit((unsigned char)step[0]))
-        return cJSON_GetArrayItem(node, atoi(step));
-    return cJSON_IsObject(node) ? rc_json_get(node, step) : NULL;
-}
-
 static void put_child(cJSON *node, const char *step, cJSON *value) {
     if (cJSON_IsArray(node)) {
-        if (child_of(node, step))
+        if (rc_json_child(node, step))
             cJSON_ReplaceItemInArray(node, atoi(step), value);
         else
             cJSON_AddItemToArray(node, value);
@@ -203,7 +186,7 @@ static cJSON *descend(rc_resolution *r, cJSON *node, const char *path, const cha
         return NULL;
     if (slot >= 0 && strncmp(path, "hardware.", 9) == 0)
         fill_default(r, slot);
-    cJSON *child = child_of(node, step);
+    cJSON *child = rc_json_child(node, step);
     if (child && cJSON_IsString(child) && slot >= 0)
         return expand(r, node, step, slot);
     if (!child || !(cJSON_IsObject(child) || cJSON_IsArray(child)))
@@ -225,8 +208,8 @@ static bool apply(rc_resolution *r, const char *setting) {
         rc_problem_add(r->problems, RC_USAGE, "", setting, 0, setting, "path=value, as parallel.tp=8", "not a setting");
         return false;
     }
-    const char *steps[STEPS_MAX];
-    size_t count = split_path(rc_arena_format(r->arena, "%.*s", (int)(equals - setting), setting), steps);
+    const char *steps[RC_JSON_STEPS_MAX];
+    size_t count = rc_json_split_path(rc_arena_format(r->arena, "%.*s", (int)(equals - setting), setting), steps);
     if (count == 0) {
         rc_problem_add(r->problems, RC_USAGE, "", setting, 0, setting, "path=value, as parallel.tp=8", "not a setting");
         return false;

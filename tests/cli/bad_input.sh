@@ -215,6 +215,15 @@ usage() {
     refused "seed -1" 3 seed -1 "whole number" run llama70b-4xh100 --seed=-1
     refused "seed that is text" 3 seed abc "whole number" run llama70b-4xh100 --seed abc
     refused "batch 0" 2 "" 0 "" explain k3-8xb300 --batch 0
+    refused "nothing to vary" 2 --vary nothing path=a,b,c whatif k3-8xb300
+    refused "a path without values to vary" 2 --vary parallel.tp path=a,b,c whatif k3-8xb300 --vary parallel.tp
+    refused "an empty value" 2 parallel.tp "an empty value" commas whatif k3-8xb300 --vary parallel.tp=8,,16
+    refused "a multiple of a text" 2 model.name '"kimi-k3"' "a number" whatif k3-8xb300 --vary model.name=x2
+    refused "a multiple of nothing" 2 seed.none nothing "a number" whatif k3-8xb300 --vary seed.none=x2
+    refused "paths with unlike counts" 2 hardware.count "1 values" "2, as parallel.tp" \
+        whatif k3-8xb300 --vary parallel.tp=8,16 --vary hardware.count=8
+    refused "a varied key that is not there" 3 hardware.accelerator.memory_bandwith "" 'did you mean "memory_bandwidth"' \
+        whatif k3-8xb300 --vary hardware.accelerator.memory_bandwith=1TB/s,2TB/s
 }
 
 json_text() {
