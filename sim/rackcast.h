@@ -200,6 +200,10 @@ typedef struct rc_explain_result {
     double weight_bytes_uniform;     /* the same with uniform routing */
     double distinct_experts;         /* experts touched in a layer by this traffic */
     double distinct_experts_uniform; /* by uniform routing */
+    double expert_ranks;             /* that share the experts of a layer (EP) */
+    double busiest_pairs, busiest_experts; /* of the rank with most, over the mean: token-expert pairs of the step, and
+                                              experts that it touches */
+    double busiest_prompt_pairs;           /* pairs of the prompt */
     rc_part parts[RC_PARTS_MAX];
     size_t parts_count;
     double prefill_s;         /* the prompt alone on an idle rack; with frontend_s TTFT without a queue */
@@ -397,10 +401,11 @@ rc_status rc_print_validate(FILE *out, const rc_validate_result *result, rc_form
 enum { RC_VARIED_MAX = 8, RC_VALUES_MAX = 32 };
 
 typedef struct rc_whatif_question {
-    rc_question scenario;      /* what stays */
-    const char *const *varied; /* "path=a,b,c", a value as in a setting or "x2": twice what it is; several vary together,
+    rc_question scenario; /* what stays */
+    const char *const
+        *varied;         /* "path=a,b,c", a value as in a setting or "x2": twice what it is; several vary together,
                                   first with first, second with second, and have as many values each */
-    size_t varied_count;       /* 1 to RC_VARIED_MAX, of at most RC_VALUES_MAX values */
+    size_t varied_count; /* 1 to RC_VARIED_MAX, of at most RC_VALUES_MAX values */
 } rc_whatif_question;
 
 /* The scenario with one value of each varied path. */
@@ -473,9 +478,9 @@ typedef struct rc_calibrated_family {
     const char *curves;               /* axes of its shape curves, "width, group"; "": none */
     double median_error, p90_error;   /* on the rows held out, as shares */
     double fitted_median, fitted_p90; /* the same on the rows that were fitted */
-    double floor_median, floor_p90;   /* on the rows held out, were they told from the nearest fitted shapes; NaN: none */
-    double falls;                     /* share of neighbouring rows where the time falls though the work grows */
-    bool explained;                   /* median at most 10 % and 90th percentile at most 30 % */
+    double floor_median, floor_p90; /* on the rows held out, were they told from the nearest fitted shapes; NaN: none */
+    double falls;                   /* share of neighbouring rows where the time falls though the work grows */
+    bool explained;                 /* median at most 10 % and 90th percentile at most 30 % */
 } rc_calibrated_family;
 
 typedef struct rc_calibrate_result {

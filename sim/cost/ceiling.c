@@ -18,7 +18,7 @@ typedef struct reader {
 
 static double distinct_of(const reader *r, size_t ffn) {
     const rc_ffn *f = &r->scenario->model.ffns[ffn];
-    rc_routing uniform = {RC_ROUTING_UNIFORM, 0};
+    rc_routing uniform = {.kind = RC_ROUTING_UNIFORM};
     rc_popularity popularity;
     rc_popularity_init(&popularity, r->uniform ? &uniform : &r->scenario->workload.routing, f->experts, f->top_k,
                        r->arena);

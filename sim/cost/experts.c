@@ -29,11 +29,13 @@ bool rc_experts_init(rc_experts *experts, const rc_ffn *ffn, double hidden, rc_f
         .inner = ceil(ffn->inner / rc_expert_tp(&s->parallel)),
         .top_k = ffn->top_k,
         .ranks = s->parallel.ep,
-        .held = ffn->experts / s->parallel.ep,
+        .held = (ffn->experts + s->parallel.redundant_experts) / s->parallel.ep,
         .sent = s->parallel.dp > 1,
         .weight_bytes = rc_bytes_per_value(format),
     };
     rc_popularity_init(&experts->popularity, &s->workload.routing, ffn->experts, ffn->top_k, arena);
+    rc_balance balance = {s->parallel.balanced_experts, s->parallel.redundant_experts, s->workload.routing.drift};
+    rc_rank_load_init(&experts->load, &experts->popularity, s->parallel.ep, &balance);
     bool found = rc_rate_find(&s->hardware.stack, &s->hardware.accelerator, kernels_for(format), &experts->rate);
     experts->padded_inner = rc_round_up(experts->inner, experts->rate.column_tile);
     return found;
@@ -64,14 +66,15 @@ rc_work rc_experts_work(const rc_expert_call *c) {
 }
 
 void rc_experts_add(const rc_experts *e, double tokens, double distinct, rc_step_cost *cost) {
-    double pairs = tokens * e->top_k / e->ranks, entering = e->sent ? fmin(tokens, pairs) : tokens;
+    double pairs = tokens * e->top_k / e->ranks * rc_rank_load_pairs(&e->load, tokens),
+           entering = e->sent ? fmin(tokens, pairs) : tokens;
     rc_expert_call call = {.width = e->width,
                            .inner = e->padded_inner,
                            .weight_bytes = e->weight_bytes,
                            .tokens = entering,
                            .pairs = pairs,
-                           .distinct = distinct / e->ranks,
-                           .mean_tokens = (e->sent ? pairs : tokens * e->top_k) / e->held,
+                           .distinct = fmin(distinct / e->ranks * rc_rank_load_distinct(&e->load, tokens), e->held),
+                           .mean_tokens = tokens * e->top_k / (e->sent ? e->ranks : 1) / e->held,
                            .top_k = e->top_k,
                            .held = e->held,
                            .ranks = e->ranks,

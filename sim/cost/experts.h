@@ -6,11 +6,12 @@
  * where the tokens go: for the mean of the tokens that enter the rank, as if all their experts were here.  It is the power
  * of two from that mean on, at least 8, at most the widest the kernel has.  So few experts on a rank (EP) run wide tiles
  * that stay mostly empty.
+ * With EP the layer takes as long as the busiest rank: D and P are the means times what rank_load.h says.
  */
 #ifndef RC_COST_EXPERTS_H
 #define RC_COST_EXPERTS_H
 #include "kernel.h"
-#include "routing.h"
+#include "rank_load.h"
 
 typedef struct rc_experts {
     double count;        /* layers */
@@ -22,6 +23,7 @@ typedef struct rc_experts {
     bool sent;           /* only the tokens of its experts come to a rank (DP); else every token is on every rank */
     double weight_bytes; /* of one value, scales included */
     rc_popularity popularity;
+    rc_rank_load load; /* what the busiest rank gets: all others wait for it */
     rc_rate rate;
 } rc_experts;
 

@@ -32,9 +32,9 @@ static bool loads(const rc_scenario *s, const rc_weight *w) {
 /* The share of a tensor that lies on one rank of a stage. */
 static double share_of(const rc_scenario *s, const rc_parallel *p, const rc_weight *w) {
     if (w->component == RC_COMPONENT_VISION || w->component == RC_COMPONENT_MTP)
-        return 1; /* towers run data-parallel */
-    if (w->split == RC_SPLIT_EXPERTS)
-        return 1 / rc_expert_ranks(p);
+        return 1;                     /* towers run data-parallel */
+    if (w->split == RC_SPLIT_EXPERTS) /* with the copies of popular ones */
+        return (1 + p->redundant_experts / s->model.ffns[w->kind].experts) / rc_expert_ranks(p);
     if (w->split == RC_SPLIT_NONE)
         return rc_stack_replicates(&s->hardware.stack, w->name) ? 1 : 1 / p->tp;
     return ceil(w->units / p->tp) / w->units;

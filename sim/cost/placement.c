@@ -52,7 +52,8 @@ bool rc_placement_check(const rc_scenario *s, const rc_parallel *p, rc_text *rea
         if (f->kind == RC_DENSE)
             divide(&c, "width of the dense network", f->inner, "TP", p->tp);
         else {
-            divide(&c, "routed experts", f->experts, "EP", p->ep);
+            divide(&c, p->redundant_experts > 0 ? "routed and redundant experts" : "routed experts",
+                   f->experts + p->redundant_experts, "EP", p->ep);
             if (p->ep == 1 && !c.good) /* would experts be a way out? */
                 divide(&c, "routed experts", f->experts, "EP", p->tp * p->dp);
             divide(&c, "columns of an expert", f->inner, "expert TP", rc_expert_tp(p));

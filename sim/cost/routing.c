@@ -35,15 +35,24 @@ static double solve_scale(const double *weights, double experts, double top_k) {
     return high;
 }
 
+static double weight_of(const rc_routing *routing, double experts, size_t expert) {
+    switch (routing->kind) {
+    case RC_ROUTING_ZIPF: return pow((double)expert + 1, -routing->exponent);
+    case RC_ROUTING_HISTOGRAM: return routing->counts[expert];
+    default: return exp(routing->sigma * gsl_cdf_ugaussian_Pinv(((double)expert + 0.5) / experts));
+    }
+}
+
 void rc_popularity_init(rc_popularity *popularity, const rc_routing *routing, double experts, double top_k,
                         rc_arena *arena) {
-    bool uniform = routing->kind == RC_ROUTING_UNIFORM || routing->sigma == 0 || top_k >= experts;
+    bool uniform = routing->kind == RC_ROUTING_UNIFORM || top_k >= experts ||
+                   (routing->kind == RC_ROUTING_LOGNORMAL && routing->sigma == 0);
     *popularity = (rc_popularity){.experts = experts, .top_k = top_k, .uniform = uniform};
     if (uniform)
         return;
     double *rates = rc_arena_take(arena, (size_t)experts * sizeof *rates);
     for (size_t e = 0; e < (size_t)experts; e++)
-        rates[e] = exp(routing->sigma * gsl_cdf_ugaussian_Pinv(((double)e + 0.5) / experts));
+        rates[e] = weight_of(routing, experts, e);
     double scale = solve_scale(rates, experts, top_k);
     for (size_t e = 0; e < (size_t)experts; e++)
         rates[e] *= scale;

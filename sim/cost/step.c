@@ -404,7 +404,8 @@ void rc_step_fixed(const rc_step_plan *plan, const rc_load *whole, rc_step_cost 
                       &cost->lines[RC_FAMILY_ALL_REDUCE]);
     rc_all_reduce_add(&plan->tensor_group, load.tokens * 2 * sizeof(float), plan->norm_reduces,
                       &cost->lines[RC_FAMILY_ALL_REDUCE]);
-    rc_all_to_all_add(&plan->expert_group, load.tokens * plan->dispatch_bytes, plan->all_to_alls,
+    double busiest = plan->experts_count > 0 ? rc_rank_load_pairs(&plan->experts[0].load, whole->tokens) : 1;
+    rc_all_to_all_add(&plan->expert_group, load.tokens * plan->dispatch_bytes * busiest, plan->all_to_alls,
                       &cost->lines[RC_FAMILY_ALL_TO_ALL]);
     rc_all_to_all_add(&plan->context_group, load.decode_sequences * plan->context_bytes, plan->context_exchanges,
                       &cost->lines[RC_FAMILY_ALL_TO_ALL]);

@@ -36,6 +36,13 @@ static cJSON *explain_json(const rc_explain_result *r) {
     rc_json_add_number(a, "weight_bytes_uniform", r->weight_bytes_uniform);
     rc_json_add_number(a, "distinct_experts", r->distinct_experts);
     rc_json_add_number(a, "distinct_experts_uniform", r->distinct_experts_uniform);
+    if (r->expert_ranks > 1) {
+        cJSON *busiest = rc_json_add_object(a, "busiest_rank");
+        rc_json_add_number(busiest, "ranks", r->expert_ranks);
+        rc_json_add_number(busiest, "pairs_over_mean", r->busiest_pairs);
+        rc_json_add_number(busiest, "experts_over_mean", r->busiest_experts);
+        rc_json_add_number(busiest, "prompt_pairs_over_mean", r->busiest_prompt_pairs);
+    }
     cJSON *parts = rc_json_add_array(a, "parts");
     for (size_t i = 0; i < r->parts_count; i++)
         part_json(parts, &r->parts[i]);
@@ -96,6 +103,11 @@ static void print_ceiling(FILE *out, const rc_explain_result *r) {
         fprintf(out, "experts  %.1f different ones a layer with this traffic, %.1f with uniform routing (%s)\n",
                 r->distinct_experts, r->distinct_experts_uniform,
                 rc_quantity_text(a, sizeof a, r->weight_bytes_uniform, RC_BYTES));
+    if (r->expert_ranks > 1)
+        fprintf(out,
+                "         all wait for the busiest of %.0f ranks: %.2f times the mean of pairs and %.2f of experts, "
+                "%.2f of a prompt's pairs\n",
+                r->expert_ranks, r->busiest_pairs, r->busiest_experts, r->busiest_prompt_pairs);
 }
 
 static void print_csv_parts(FILE *out, const char *phase, const rc_part *parts, size_t count) {

@@ -96,7 +96,11 @@ RC_TABLE(rc_parallel_table, rc_parallel, "parallel", "How a replica is split ove
          DEGREE("ep", ep, "expert parallel, among the tp x dp ranks of a stage"),
          DEGREE("dp", dp, "copies of attention in a replica"),
          DEGREE("dcp", dcp, "decode context parallel: the cache split by position among tp ranks"),
-         DEGREE("replicas", replicas, "independent copies of the whole"));
+         DEGREE("replicas", replicas, "independent copies of the whole"),
+         {"balanced_experts", RC_FIELD_BOOL, offsetof(rc_parallel, balanced_experts),
+          "experts are placed by popularity (EPLB), not as they are numbered"},
+         {"redundant_experts", RC_FIELD_COUNT, offsetof(rc_parallel, redundant_experts),
+          "slots for second copies of popular experts, over all ranks", .absent = 0, .low = 0, .high = 65536});
 
 RC_LOCAL_TABLE(hardware_table, rc_hardware, "hardware", "The rack.",
                {"accelerator", RC_FIELD_CUSTOM, offsetof(rc_hardware, accelerator), "name, path or object",
@@ -290,6 +294,14 @@ static bool check_layout(rc_reader *reader, const rc_hardware *hardware, const r
         snprintf(expected, sizeof expected, "a divisor of tp x dp = %.0f", p->tp * p->dp);
         good = rc_complain(reader, RC_BAD_VALUE, "parallel.ep", found, expected, "EP does not divide the ranks");
     }
+    if (p->redundant_experts > 0 && !p->balanced_experts) {
+        snprintf(found, sizeof found, "%.0f", p->redundant_experts);
+        good = rc_complain(reader, RC_BAD_VALUE, "parallel.redundant_experts", found,
+                           "parallel.balanced_experts true beside it", "copies need popularity to be placed by");
+    }
+    if (p->balanced_experts && p->ep == 1)
+        good = rc_complain(reader, RC_BAD_VALUE, "parallel.balanced_experts", "ep 1", "ep above 1, or false",
+                           "without expert parallelism there is nothing to balance");
     if (fmod(p->tp, p->dcp) != 0) {
         snprintf(found, sizeof found, "dcp %.0f", p->dcp);
         snprintf(expected, sizeof expected, "a divisor of tp = %.0f", p->tp);
@@ -373,6 +385,25 @@ static bool find_trace(rc_reader *reader, rc_resolution *r, rc_arrival *arrival)
 
 /* ---------- opening */
 
+/* A histogram has a count for each expert, and enough experts that are chosen at all. */
+static bool check_histogram(rc_reader *reader, const rc_scenario *s) {
+    const rc_routing *routing = &s->workload.routing;
+    char found[RC_TEXT_LENGTH], expected[RC_TEXT_LENGTH];
+    double chosen = 0;
+    for (size_t e = 0; e < routing->counts_count; e++)
+        chosen += routing->counts[e] > 0;
+    for (size_t i = 0; i < s->model.ffns_count && routing->kind == RC_ROUTING_HISTOGRAM; i++) {
+        const rc_ffn *f = &s->model.ffns[i];
+        if (f->kind != RC_MOE || ((double)routing->counts_count == f->experts && chosen > f->top_k))
+            continue;
+        snprintf(found, sizeof found, "%zu counts, %.0f of them above 0", routing->counts_count, chosen);
+        snprintf(expected, sizeof expected, "%.0f, more than %.0f of them above 0", f->experts, f->top_k);
+        return rc_complain(reader, RC_BAD_VALUE, "workload.routing.counts", found, expected,
+                           "the histogram is of another model");
+    }
+    return true;
+}
+
 static bool check_schema(rc_reader *reader, const char *found) {
     static const char wanted[] = "rackcast/scenario/1";
     return !found || strcmp(found, wanted) == 0 ||
@@ -404,6 +435,7 @@ static bool fill(rc_scenario *s, const scenario_file *file, rc_resolution *r, rc
     if (s->hardware.stack.name)
         fill_engine(r, &s->engine, &s->hardware.stack.defaults);
     bool good = check_schema(reader, file->schema);
+    good = check_histogram(reader, s) && good;
     good = check_features(reader, &file->engine) && good;
     good = check_layout(reader, &s->hardware, &s->parallel) && good;
     good = find_price(reader, r, &file->price, s) && good;

@@ -13,6 +13,8 @@
 
 typedef struct rc_parallel {
     double tp, pp, ep, dp, dcp, replicas;
+    double redundant_experts; /* slots beyond one for each expert, over all ranks that share them */
+    bool balanced_experts;    /* experts are placed by popularity (EPLB); else as they are numbered */
 } rc_parallel;
 
 typedef struct rc_engine {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const char *const arrival_names[] = {"closed", "poisson", "gamma", "constant", "trace", NULL};
-static const char *const routing_names[] = {"uniform", "lognormal", NULL};
+static const char *const routing_names[] = {"uniform", "lognormal", "zipf", "histogram", NULL};
 static const char *const time_unit_names[] = {"s", "ms", "us", "ns", NULL};
 
 /* ---------- rates */
@@ -187,15 +187,32 @@ RC_LOCAL_TABLE(arrival_table, rc_arrival, "arrival", "When requests come.",
                 .custom_schema = "{\"enum\":[\"s\",\"ms\",\"us\",\"ns\"]}"});
 
 RC_LOCAL_TABLE(routing_table, rc_routing, "routing", "How popular experts are with this traffic.",
-               {"kind", RC_FIELD_CHOICE, offsetof(rc_routing, kind), "uniform or lognormal", .required = true,
-                .choices = routing_names},
+               {"kind", RC_FIELD_CHOICE, offsetof(rc_routing, kind), "uniform, lognormal, zipf or histogram",
+                .required = true, .choices = routing_names},
                {"sigma", RC_FIELD_NUMBER, offsetof(rc_routing, sigma), "lognormal: of the logarithm of popularity",
-                .low = 0, .high = 5});
+                .low = 0, .high = 5},
+               {"exponent", RC_FIELD_NUMBER, offsetof(rc_routing, exponent),
+                "zipf: the n-th expert is chosen n^-exponent as often as the first", .low = 0, .high = 5},
+               {"counts", RC_FIELD_NUMBERS, offsetof(rc_routing, counts),
+                "histogram: tokens that chose each expert, as many numbers as the model has experts",
+                .count_offset = offsetof(rc_routing, counts_count)},
+               {"drift", RC_FIELD_NUMBER, offsetof(rc_routing, drift),
+                "sigma of the change of popularity since experts were placed by it", .low = 0, .high = 5});
 
 static bool read_routing(const cJSON *json, void *target, const char *path, rc_reader *reader) {
     rc_workload *workload = (rc_workload *)(void *)((char *)target - offsetof(rc_workload, routing));
+    rc_routing *routing = target;
     workload->routing_given = true;
-    return rc_read(&routing_table, json, target, path, reader);
+    if (!rc_read(&routing_table, json, target, path, reader))
+        return false;
+    if (routing->kind == RC_ROUTING_HISTOGRAM && routing->counts_count == 0)
+        return rc_complain(reader, RC_MISSING_KEY, path, "no counts", "counts, a number for each expert",
+                           "a histogram needs counts");
+    for (size_t e = 0; e < routing->counts_count; e++)
+        if (!(routing->counts[e] >= 0))
+            return rc_complain(reader, RC_BAD_VALUE, path, "a negative count", "counts of 0 or more",
+                               "not a histogram");
+    return true;
 }
 
 typedef struct workload_file {
@@ -255,7 +272,7 @@ static void note_unused(const rc_arrival *a, const char *path, rc_reader *reader
 /* Where no sigma is given: benchmark traffic touches far fewer experts than uniform routing would.  A log-normal
  * popularity with sigma 1.5 reproduces the step times behind the published K3 figures on 8 x B300 (1.2 is 3 % slow at
  * 16 in flight and 10 % at 64, uniform routing 12 % and 38 %).  Stated with every forecast. */
-static const rc_routing assumed_routing = {RC_ROUTING_LOGNORMAL, 1.5};
+static const rc_routing assumed_routing = {.kind = RC_ROUTING_LOGNORMAL, .sigma = 1.5};
 
 bool rc_workload_finish(rc_workload *workload, const char *path, rc_reader *reader) {
     rc_arrival *a = &workload->arrival;

@@ -43,10 +43,19 @@ typedef struct rc_length {
     size_t values_count;
 } rc_length;
 
-typedef enum rc_routing_kind { RC_ROUTING_UNIFORM, RC_ROUTING_LOGNORMAL } rc_routing_kind;
+typedef enum rc_routing_kind {
+    RC_ROUTING_UNIFORM,
+    RC_ROUTING_LOGNORMAL,
+    RC_ROUTING_ZIPF,
+    RC_ROUTING_HISTOGRAM
+} rc_routing_kind;
 typedef struct rc_routing {
-    int kind;     /* how popular experts are with this traffic */
-    double sigma; /* lognormal: of the logarithm of popularity */
+    int kind;        /* how popular experts are with this traffic */
+    double sigma;    /* lognormal: of the logarithm of popularity */
+    double exponent; /* zipf: popularity of the n-th expert is n^-exponent */
+    double *counts;  /* histogram: tokens that chose each expert, one for each of the model's */
+    size_t counts_count;
+    double drift; /* sigma of what popularity has changed by since experts were placed (EPLB) */
 } rc_routing;
 
 typedef struct rc_workload {

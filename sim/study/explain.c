@@ -113,6 +113,17 @@ static void fill_ceiling(const rc_scenario *s, rc_explain_result *r) {
     r->prefill_ceiling_s = rc_ceiling_prefill_s(s, r->prompt);
 }
 
+/* What the busiest rank gets of the first kind of experts. */
+static void fill_busiest(const rc_scenario *s, const rc_step_plan *plan, rc_explain_result *r) {
+    if (plan->experts_count == 0)
+        return;
+    const rc_rank_load *load = &plan->experts[0].load;
+    r->expert_ranks = s->parallel.ep;
+    r->busiest_pairs = rc_rank_load_pairs(load, r->batch);
+    r->busiest_experts = rc_rank_load_distinct(load, r->batch);
+    r->busiest_prompt_pairs = rc_rank_load_pairs(load, r->prompt);
+}
+
 rc_status rc_explain(const rc_scenario *s, double batch, double context, double prompt, rc_explain_result *r,
                      rc_problems *problems) {
     *r = (rc_explain_result){.batch = batch, .context = context, .prompt = prompt};
@@ -141,6 +152,7 @@ rc_status rc_explain(const rc_scenario *s, double batch, double context, double 
         r->prefill_s = price_prompt(s, plan, r->prompt, &prefill);
         list_parts(&prefill, plan, r->prefill_parts, &r->prefill_parts_count);
         fill_ceiling(s, r);
+        fill_busiest(s, plan, r);
     }
     rc_arena_free(arena);
     return rc_problems_status(problems);

@@ -166,6 +166,21 @@ layouts() {
     refused "rack without a count" 3 hardware b300 8xb300 fit --model kimi-k3 --on b300
 }
 
+experts() {
+    refused "copies without popularity to place them by" 3 parallel.redundant_experts 32 "balanced_experts true" \
+        explain k3-8xb300 --ep 8 --set parallel.redundant_experts=32
+    refused "nothing to balance" 3 parallel.balanced_experts "ep 1" "ep above 1" \
+        explain k3-8xb300 --set parallel.balanced_experts=true
+    refused "a histogram of another model" 3 workload.routing.counts "3 counts" 896 \
+        explain k3-8xb300 --set 'workload.routing={"kind":"histogram","counts":[1,2,3]}'
+    refused "a histogram without counts" 3 workload.routing "no counts" "for each expert" \
+        explain k3-8xb300 --set 'workload.routing={"kind":"histogram"}'
+    refused "a negative count" 3 workload.routing "a negative count" "0 or more" \
+        explain k3-8xb300 --set 'workload.routing={"kind":"histogram","counts":[1,-2]}'
+    refused "an unknown routing" 3 workload.routing.kind zipff 'did you mean "zipf"' \
+        explain k3-8xb300 --set 'workload.routing={"kind":"zipff"}'
+}
+
 bad_curves() {
     curves=hardware.stack.kernels.gemm-bf16.curves
     refused "curve along no axis" 3 "$curves[0].axis" widht 'did you mean "width"' \
@@ -408,6 +423,7 @@ spellings() {
 misspelt_keys
 units
 layouts
+experts
 bad_curves
 unknown_names
 usage

@@ -10,6 +10,7 @@
 #include "load.h"
 #include "memory.h"
 #include "placement.h"
+#include "rank_load.h"
 #include "routing.h"
 #include "step.h"
 #include "stretch.h"
@@ -189,6 +190,76 @@ START_TEST(norms_over_split_heads_are_reduced) {
 }
 END_TEST
 
+static rc_rank_load load_of(rc_routing routing, double experts, double top_k, double ranks, rc_balance balance) {
+    rc_arena *arena = rc_arena_new();
+    rc_popularity popularity;
+    rc_rank_load load;
+    rc_popularity_init(&popularity, &routing, experts, top_k, arena);
+    rc_rank_load_init(&load, &popularity, ranks, &balance);
+    rc_arena_free(arena);
+    return load;
+}
+
+/* One rank is the mean; many tokens of uniform popularity even out; two experts of unlike popularity do not. */
+START_TEST(the_busiest_rank_is_known) {
+    const double many = 1e6;
+    const rc_balance none = {0};
+    rc_rank_load alone = load_of((rc_routing){.kind = RC_ROUTING_ZIPF, .exponent = 1}, 256, 8, 1, none);
+    ck_assert_double_eq(rc_rank_load_pairs(&alone, 1), 1);
+    ck_assert_double_eq(rc_rank_load_distinct(&alone, many), 1);
+    rc_rank_load even = load_of((rc_routing){.kind = RC_ROUTING_UNIFORM}, 256, 8, 32, none);
+    close_to(rc_rank_load_pairs(&even, many), 1, 0.01);
+    close_to(rc_rank_load_distinct(&even, many), 1, 1e-9);
+    ck_assert_double_gt(rc_rank_load_pairs(&even, 4), 1.5); /* 32 pairs dealt by chance to 32 ranks */
+    double counts[] = {3, 1};                               /* x^3 + x = 1, successive sampling: 1 - x^3 = 0.682 */
+    rc_rank_load two =
+        load_of((rc_routing){.kind = RC_ROUTING_HISTOGRAM, .counts = counts, .counts_count = 2}, 2, 1, 2, none);
+    close_to(rc_rank_load_pairs(&two, many), 2 * 0.6823278, 0.01);
+}
+END_TEST
+
+/* Published loads of DeepSeek-R1: one sigma explains the unbalanced ones, one drift the balanced ones.
+ * https://github.com/NVIDIA/TensorRT-LLM/tree/main/examples/wide_ep/ep_load_balancer, 2026-11-30 */
+START_TEST(loads_of_deepseek_r1_come_out) {
+    const double sampled = 1e6;
+    rc_routing routing = {.kind = RC_ROUTING_LOGNORMAL, .sigma = 1.21};
+    rc_rank_load before = load_of(routing, 256, 8, 32, (rc_balance){0});
+    close_to(rc_rank_load_pairs(&before, sampled), 2.56, 0.03);
+    rc_rank_load after = load_of(routing, 256, 8, 36, (rc_balance){true, 32, 0.115});
+    close_to(rc_rank_load_pairs(&after, sampled), 1.12, 0.01);
+    rc_rank_load ideal = load_of(routing, 256, 8, 36, (rc_balance){true, 32, 0});
+    ck_assert_double_lt(rc_rank_load_pairs(&ideal, sampled), 1.02);
+    rc_rank_load copies = load_of(routing, 256, 8, 32, (rc_balance){true, 0, 0}); /* moved, not copied */
+    ck_assert_double_lt(rc_rank_load_pairs(&ideal, sampled), rc_rank_load_pairs(&copies, sampled));
+    ck_assert_double_lt(rc_rank_load_pairs(&copies, sampled), rc_rank_load_pairs(&before, sampled));
+}
+END_TEST
+
+static double experts_s(const char *routing, double tokens) {
+    rc_scenario *s = ask(NULL, SETTINGS("model=kimi-k3", "hardware=8xb300", "parallel.tp=8", "parallel.ep=8",
+                                        "workload=k3-8k1k", routing));
+    rc_arena *arena = rc_arena_new();
+    rc_problems *problems = rc_problems_new();
+    rc_step_plan *plan = rc_step_plan_new(s, arena, problems);
+    rc_step_cost cost = {0};
+    rc_experts_add(&plan->experts[0], tokens, rc_popularity_distinct(&plan->experts[0].popularity, tokens), &cost);
+    double seconds = rc_line_seconds(&cost.lines[RC_FAMILY_EXPERTS]);
+    rc_close(s);
+    rc_problems_free(problems);
+    rc_arena_free(arena);
+    return seconds;
+}
+
+/* Skewed traffic touches fewer experts and is read faster in a small decode batch; in a prompt all wait for the busiest
+ * rank. */
+START_TEST(skew_helps_small_batches_and_hurts_prompts) {
+    const char *even = "workload.routing={\"kind\":\"uniform\"}",
+               *skewed = "workload.routing={\"kind\":\"zipf\",\"exponent\":0.8}";
+    ck_assert_double_lt(experts_s(skewed, 32), 0.85 * experts_s(even, 32));
+    ck_assert_double_gt(experts_s(skewed, 65536), 1.1 * experts_s(even, 65536));
+}
+END_TEST
+
 START_TEST(distinct_experts_are_known) {
     static const double k3[][2] = {{1, 16.0},   {8, 120.3},   {16, 224.4}, {32, 392.6},
                                    {64, 613.2}, {128, 806.7}, {256, 887.1}};
@@ -203,10 +274,10 @@ END_TEST
 START_TEST(skew_touches_fewer_experts_and_keeps_top_k) {
     rc_arena *arena = rc_arena_new();
     rc_popularity previous, skewed;
-    rc_routing uniform = {RC_ROUTING_UNIFORM, 0};
+    rc_routing uniform = {.kind = RC_ROUTING_UNIFORM};
     rc_popularity_init(&previous, &uniform, 896, 16, arena);
     for (double sigma = 0.5; sigma < 3; sigma += 0.5) {
-        rc_routing routing = {RC_ROUTING_LOGNORMAL, sigma};
+        rc_routing routing = {.kind = RC_ROUTING_LOGNORMAL, .sigma = sigma};
         rc_popularity_init(&skewed, &routing, 896, 16, arena);
         close_to(rc_popularity_distinct(&skewed, 1), 16, 1e-9);
         for (double tokens = 2; tokens < 20000; tokens *= 1.37) {
@@ -396,6 +467,9 @@ int main(void) {
                                      tokens_of_experts_run_in_tiles,
                                      heads_without_a_fast_kernel_pad_or_fall_back,
                                      norms_over_split_heads_are_reduced,
+                                     the_busiest_rank_is_known,
+                                     loads_of_deepseek_r1_come_out,
+                                     skew_helps_small_batches_and_hurts_prompts,
                                      distinct_experts_are_known,
                                      skew_touches_fewer_experts_and_keeps_top_k,
                                      a_chunk_sees_what_lies_before_it,
