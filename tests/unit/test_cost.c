@@ -322,6 +322,66 @@ START_TEST(collectives_follow_their_formula) {
 }
 END_TEST
 
+static rc_part part_of(const rc_part *parts, size_t count, const char *family) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(parts[i].family, family) == 0)
+            return parts[i];
+    return (rc_part){.seconds = NAN};
+}
+
+static rc_explain_result explained(const char *scenario, const char *const *settings, double batch) {
+    static rc_explain_result result;
+    rc_scenario *s = ask(scenario, settings);
+    rc_problems *problems = rc_problems_new();
+    ck_assert_int_eq(rc_explain(s, batch, 1000, 2048, &result, problems), RC_OK);
+    rc_problems_free(problems);
+    rc_close(s);
+    return result;
+}
+
+/* A model of 96 layers, 12,288 wide, on two GPUs joined by 109 Gb/s, split by columns or by layers: what each step sends is
+ * arithmetic.  https://github.com/defilantech/LLMKube/issues/1423 */
+START_TEST(columns_send_a_lot_and_layers_little) {
+#define WIDE                                                                                                           \
+    "model=llama-3.1-70b", "hardware={\"accelerator\":\"b300\",\"count\":2,\"per_node\":1}",                           \
+        "hardware.fabric=b300-roce-400", "model.hidden=12288",                                                         \
+        "model.mixers.full={\"kind\":\"gqa\",\"heads\":96,\"kv_heads\":8,\"head_dim\":128}",                           \
+        "model.layers=[{\"mixer\":\"full\",\"ffn\":\"dense\",\"count\":96}]", "hardware.stack.collectives=[]",         \
+        "hardware.fabric.levels[0].reach=1", "hardware.fabric.levels[1].bandwidth=109Gb/s",                            \
+        "hardware.fabric.levels[1].latency=0us"
+    rc_explain_result columns = explained(NULL, SETTINGS(WIDE, "parallel.tp=2"), 32);
+    rc_part step = part_of(columns.parts, columns.parts_count, "all-reduce"),
+            prompt = part_of(columns.prefill_parts, columns.prefill_parts_count, "all-reduce");
+    ck_assert_double_eq(step.launches, 192);
+    ck_assert_double_eq(step.bytes, 192 * 32 * 12288 * 2.0); /* 151 MB */
+    close_to(step.seconds, 11.08e-3, 1e-3);
+    close_to(prompt.bytes, 9.66e9, 1e-3);
+    close_to(prompt.seconds, 0.709, 1e-3);
+    rc_explain_result layers = explained(NULL, SETTINGS(WIDE, "parallel.pp=2"), 32);
+    rc_part hand_off = part_of(layers.parts, layers.parts_count, "stage hand-off");
+    ck_assert_double_eq(hand_off.launches, 1);
+    ck_assert_double_eq(hand_off.bytes, 32 * 12288 * 2.0); /* 786 KB */
+    close_to(hand_off.seconds, 57.7e-6, 1e-3);
+#undef WIDE
+}
+END_TEST
+
+/* K3 on two nodes: 186 all-reduces cross the slow link at TP16, one hand-off of 14,336 B a token at TP8 x PP2.  One request
+ * is answered fastest by stages. */
+START_TEST(two_nodes_of_k3_send_what_their_layout_says) {
+    rc_explain_result tensor = explained("k3-16xb200", NULL, 1),
+                      stages = explained("k3-16xb200", SETTINGS("parallel.tp=8", "parallel.pp=2"), 1),
+                      experts =
+                          explained("k3-16xb200", SETTINGS("parallel.tp=8", "parallel.dp=2", "parallel.ep=16"), 1);
+    ck_assert_double_eq(part_of(tensor.parts, tensor.parts_count, "all-reduce").launches, 186 * 2); /* each level */
+    rc_part hand_off = part_of(stages.parts, stages.parts_count, "stage hand-off");
+    ck_assert_double_eq(hand_off.launches, 1);
+    ck_assert_double_eq(hand_off.bytes, 14336);
+    ck_assert_double_lt(stages.step_s, tensor.step_s);
+    ck_assert_double_lt(tensor.step_s, experts.step_s);
+}
+END_TEST
+
 START_TEST(a_mesh_has_a_link_for_each_pair) {
     rc_scenario *s = ask(NULL, SETTINGS("model=kimi-k3", "hardware=8xmi355x", "parallel.tp=8"));
     rc_group group;
@@ -474,6 +534,8 @@ int main(void) {
                                      skew_touches_fewer_experts_and_keeps_top_k,
                                      a_chunk_sees_what_lies_before_it,
                                      collectives_follow_their_formula,
+                                     columns_send_a_lot_and_layers_little,
+                                     two_nodes_of_k3_send_what_their_layout_says,
                                      a_mesh_has_a_link_for_each_pair,
                                      a_stretch_is_the_sum_of_its_steps,
                                      the_parts_of_a_step_add_up,
