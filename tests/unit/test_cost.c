@@ -366,6 +366,39 @@ START_TEST(columns_send_a_lot_and_layers_little) {
 }
 END_TEST
 
+/* 12 heads a GPU exactly, padded to 16, or 16 of a model with 128: the arithmetic of a prompt's attention grows by a third
+ * with either; a decode step reads the same cache and takes the same time. */
+START_TEST(sixteen_heads_cost_prompts_a_third_and_decode_nothing) {
+    static const char *const tiles[] = {"1", "16", "16"}, *const heads[] = {"96", "96", "128"};
+    for (double batch = 1; batch <= 64; batch += 63)
+        for (double context = 8192; context <= 131072; context *= 16) {
+            rc_part decode[3], prompt[3];
+            for (int i = 0; i < 3; i++) {
+                char pad_decode[80], pad_prompt[80], count[80];
+                snprintf(pad_decode, sizeof pad_decode, "hardware.stack.kernels.mla-decode-fp8.head_tile=%s", tiles[i]);
+                snprintf(pad_prompt, sizeof pad_prompt, "hardware.stack.kernels.mla-prefill.head_tile=%s", tiles[i]);
+                snprintf(count, sizeof count, "model.mixers.mla.heads=%s", heads[i]);
+                rc_scenario *s = ask("k3-8xmi355x", SETTINGS(pad_decode, pad_prompt, count,
+                                                             "hardware.stack.kernels.mla-prefill.fast_heads=4"));
+                rc_problems *problems = rc_problems_new();
+                static rc_explain_result r;
+                ck_assert_int_eq(rc_explain(s, batch, context, context, &r, problems), RC_OK);
+                decode[i] = part_of(r.parts, r.parts_count, "mla");
+                prompt[i] = part_of(r.prefill_parts, r.prefill_parts_count, "mla");
+                rc_problems_free(problems);
+                rc_close(s);
+            }
+            double third = context > 100000 ? 0.015 : 0.05; /* the rest is the expansion of latents */
+            close_to(prompt[1].flops / prompt[0].flops, 4.0 / 3, third);
+            close_to(prompt[2].flops / prompt[1].flops, 1, 0.03);
+            ck_assert_double_eq(decode[1].bytes, decode[0].bytes);
+            close_to(decode[2].bytes, decode[0].bytes, context > 100000 ? 0.02 : 0.15); /* queries, o and its weight */
+            close_to(decode[1].seconds, decode[0].seconds, 0.01);
+            close_to(decode[2].seconds, decode[0].seconds, 0.015);
+        }
+}
+END_TEST
+
 /* K3 on two nodes: 186 all-reduces cross the slow link at TP16, one hand-off of 14,336 B a token at TP8 x PP2.  One request
  * is answered fastest by stages. */
 START_TEST(two_nodes_of_k3_send_what_their_layout_says) {
@@ -535,6 +568,7 @@ int main(void) {
                                      a_chunk_sees_what_lies_before_it,
                                      collectives_follow_their_formula,
                                      columns_send_a_lot_and_layers_little,
+                                     sixteen_heads_cost_prompts_a_third_and_decode_nothing,
                                      two_nodes_of_k3_send_what_their_layout_says,
                                      a_mesh_has_a_link_for_each_pair,
                                      a_stretch_is_the_sum_of_its_steps,
