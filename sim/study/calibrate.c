@@ -146,25 +146,24 @@ static void write_kernel(calibrator *c, const rc_kernel_fit *fit) {
     cJSON_AddItemToObject(kernels, fit->family, entry);
 }
 
-/* The fitted all-reduces take the place of the stack's own inside a node. */
-static void write_all_reduces(calibrator *c, const rc_collective_fit *found, const rc_kernel_fit *fit) {
-    static const char *const algorithms[] = {"one-shot", "two-shot"};
+/* The fitted algorithms take the place of the stack's own for this operation inside a node. */
+static void write_messages(calibrator *c, const rc_collective_fit *found, const rc_kernel_fit *fit) {
     cJSON *list = rc_json_get(c->json, "collectives");
     for (int i = cJSON_GetArraySize(list) - 1; i >= 0; i--) {
         const cJSON *entry = cJSON_GetArrayItem(list, i);
         const cJSON *operation = rc_json_get(entry, "operation"), *level = rc_json_get(entry, "level");
-        if (strcmp(cJSON_GetStringValue(operation), "all-reduce") == 0 &&
+        if (strcmp(cJSON_GetStringValue(operation), fit->family) == 0 &&
             strcmp(cJSON_GetStringValue(level), "inner") == 0)
             cJSON_DeleteItemFromArray(list, i);
     }
-    for (int shot = 1; shot >= 0; shot--) {
+    for (int a = 1; a >= 0; a--) {
         cJSON *entry = cJSON_CreateObject();
-        rc_json_add_text(entry, "operation", "all-reduce");
-        rc_json_add_text(entry, "algorithm", algorithms[shot]);
+        rc_json_add_text(entry, "operation", fit->family);
+        rc_json_add_text(entry, "algorithm", found->algorithms[a]);
         rc_json_add_text(entry, "level", "inner");
-        put_time(entry, "latency", round(found->latency_s[shot] * 1e9) / 1e9);
-        rc_json_add_number(entry, "hops", found->hops[shot]);
-        rc_json_add_number(entry, "efficiency", share(found->efficiency[shot]));
+        put_time(entry, "latency", round(found->latency_s[a] * 1e9) / 1e9);
+        rc_json_add_number(entry, "hops", found->hops[a]);
+        rc_json_add_number(entry, "efficiency", share(found->efficiency[a]));
         put_origin(c, entry, fit);
         cJSON_InsertItemInArray(list, 0, entry);
     }
@@ -248,27 +247,32 @@ static void fit_family(calibrator *c, size_t first, size_t end, rc_calibrate_res
         rc_note_add(c->problems, "%s: the stack keeps its numbers", list[end - 1].family);
 }
 
-static void fit_all_reduces(calibrator *c, size_t first, size_t end, rc_calibrate_result *result) {
+/* Messages of one operation, kernel by kernel; a stack has places for an engine's own all-reduce and for all-to-all. */
+static void fit_messages(calibrator *c, size_t first, size_t end, rc_calibrate_result *result) {
+    const rc_sample *list = c->samples.list;
     if (c->fabric.levels_count == 0) {
-        rc_note_add(c->problems, "all-reduce: no fabric of %s is on file; the stack keeps its numbers",
+        rc_note_add(c->problems, "%s: no fabric of %s is on file; the stack keeps its numbers", list[first].family,
                     c->accelerator.name);
         return;
     }
-    rc_kernel_fit fit;
-    rc_collective_fit found =
-        rc_collective_fit_all_reduce(c->samples.list + first, end - first, &c->fabric.levels[0], &fit);
-    rc_calibrated_family *into = &result->families[result->families_count++];
-    report_family(c, into, &fit);
-    into->launch_s = found.latency_s[0];
-    into->in_stack = true;
-    write_all_reduces(c, &found, &fit);
+    for (size_t last; first < end && result->families_count < RC_FAMILIES_MAX; first = last) {
+        last = end_of(&c->samples, first, true);
+        rc_kernel_fit fit;
+        rc_collective_fit found = rc_collective_fit_messages(list + first, last - first, &c->fabric.levels[0], &fit);
+        rc_calibrated_family *into = &result->families[result->families_count++];
+        report_family(c, into, &fit);
+        into->launch_s = found.latency_s[0];
+        into->in_stack = found.algorithms[0] != NULL;
+        if (into->in_stack)
+            write_messages(c, &found, &fit);
+    }
 }
 
 static void fit_families(calibrator *c, rc_calibrate_result *result) {
     for (size_t first = 0, last; first < c->samples.count; first = last) {
         last = end_of(&c->samples, first, false);
-        if (c->samples.list[first].kind == RC_SAMPLE_ALL_REDUCE)
-            fit_all_reduces(c, first, last, result);
+        if (rc_sample_is_message(&c->samples.list[first]))
+            fit_messages(c, first, last, result);
         else
             fit_family(c, first, last, result);
     }

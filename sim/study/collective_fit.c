@@ -4,10 +4,15 @@
 #include <gsl/gsl_multimin.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { ONE_SHOT, TWO_SHOT, LATENCY = 0, EFFICIENCY = 2, PARAMETERS = 4, STEPS_MAX = 4000, RESTARTS = 3 };
+enum { SMALL, LARGE, LATENCY = 0, EFFICIENCY = 2, PARAMETERS = 4, STEPS_MAX = 4000, RESTARTS = 3 };
 
-static const double hops[] = {2, 4}; /* of the link: there and back, for one shot and for two */
+/* What an operation puts on the wire and how often it crosses the link, by algorithm. */
+typedef struct operation {
+    double wire[2], hops[2];
+    const char *algorithms[2];
+} operation;
 
 typedef struct problem {
     const rc_sample *samples;
@@ -16,13 +21,25 @@ typedef struct problem {
     bool held_out;
 } problem;
 
+static operation operation_of(const rc_sample *s) {
+    double n = s->shape[1], most = (n - 1) / n;
+    bool library = strcmp(s->kernel, "NCCL") == 0;
+    switch (s->kind) {
+    case RC_SAMPLE_ALL_TO_ALL: return (operation){{most, most}, {2, 2}, {"direct", "direct"}};
+    case RC_SAMPLE_ALL_GATHER:
+    case RC_SAMPLE_REDUCE_SCATTER: return (operation){{most, most}, {n - 1, n - 1}, {NULL, NULL}};
+    default:
+        return library ? (operation){{2 * most, 2 * most}, {2 * (n - 1), 2 * (n - 1)}, {NULL, NULL}}
+                       : (operation){{n - 1, 2 * most}, {2, 4}, {"one-shot", "two-shot"}};
+    }
+}
+
 static double predicted_s(const gsl_vector *x, const rc_sample *s, const rc_fabric_level *link) {
-    double bytes = s->shape[0], ranks = s->shape[1], best = INFINITY;
-    const double wire[] = {ranks - 1, 2 * (ranks - 1) / ranks};
-    for (size_t shot = ONE_SHOT; shot <= TWO_SHOT; shot++) {
-        double latency = exp(gsl_vector_get(x, LATENCY + shot)), efficiency = exp(gsl_vector_get(x, EFFICIENCY + shot));
-        best =
-            fmin(best, latency + hops[shot] * link->latency_s + wire[shot] * bytes / (efficiency * link->bytes_per_s));
+    operation o = operation_of(s);
+    double bytes = s->shape[0], best = INFINITY;
+    for (size_t a = SMALL; a <= LARGE; a++) {
+        double latency = exp(gsl_vector_get(x, LATENCY + a)), efficiency = exp(gsl_vector_get(x, EFFICIENCY + a));
+        best = fmin(best, latency + o.hops[a] * link->latency_s + o.wire[a] * bytes / (efficiency * link->bytes_per_s));
     }
     return best;
 }
@@ -35,8 +52,8 @@ static double mean_error(const gsl_vector *x, void *data) {
             sum += fabs(log(predicted_s(x, &p->samples[i], p->link) / p->samples[i].seconds));
             n++;
         }
-    for (size_t shot = ONE_SHOT; shot <= TWO_SHOT; shot++) /* no faster than the link */
-        sum += n * fmax(gsl_vector_get(x, EFFICIENCY + shot), 0);
+    for (size_t a = SMALL; a <= LARGE; a++) /* no faster than the link */
+        sum += n * fmax(gsl_vector_get(x, EFFICIENCY + a), 0);
     return sum / n;
 }
 
@@ -68,11 +85,13 @@ static size_t errors_of(const problem *p, const gsl_vector *x, double *median, d
     return n;
 }
 
-rc_collective_fit rc_collective_fit_all_reduce(const rc_sample *samples, size_t count, const rc_fabric_level *link,
-                                               rc_kernel_fit *fit) {
+rc_collective_fit rc_collective_fit_messages(const rc_sample *samples, size_t count, const rc_fabric_level *link,
+                                             rc_kernel_fit *fit) {
     problem p = {samples, count, link, false};
     gsl_vector *x = gsl_vector_alloc(PARAMETERS);
-    const double start[PARAMETERS] = {log(3e-6), log(10e-6), log(0.5), log(0.7)};
+    bool library = strcmp(samples->kernel, "NCCL") == 0;
+    const double start[PARAMETERS] = {log(library ? 6e-6 : 3e-6), log(library ? 15e-6 : 10e-6),
+                                      log(library ? 0.05 : 0.5), log(0.7)};
     for (size_t i = 0; i < PARAMETERS; i++)
         gsl_vector_set(x, i, start[i]);
     minimise(&p, x);
@@ -81,10 +100,12 @@ rc_collective_fit rc_collective_fit_all_reduce(const rc_sample *samples, size_t 
     p.held_out = true;
     fit->held_out = errors_of(&p, x, &fit->median_error, &fit->p90_error);
     fit->explained = rc_fit_explains(fit);
-    rc_collective_fit found = {.hops = {hops[ONE_SHOT], hops[TWO_SHOT]}};
-    for (size_t shot = ONE_SHOT; shot <= TWO_SHOT; shot++) {
-        found.latency_s[shot] = exp(gsl_vector_get(x, LATENCY + shot));
-        found.efficiency[shot] = fmin(exp(gsl_vector_get(x, EFFICIENCY + shot)), 1);
+    operation o = operation_of(samples);
+    rc_collective_fit found = {.hops = {o.hops[SMALL], o.hops[LARGE]},
+                               .algorithms = {o.algorithms[SMALL], o.algorithms[LARGE]}};
+    for (size_t a = SMALL; a <= LARGE; a++) {
+        found.latency_s[a] = exp(gsl_vector_get(x, LATENCY + a));
+        found.efficiency[a] = fmin(exp(gsl_vector_get(x, EFFICIENCY + a)), 1);
     }
     gsl_vector_free(x);
     return found;

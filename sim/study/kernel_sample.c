@@ -75,9 +75,16 @@ rc_work rc_sample_work(const rc_sample *s, rc_tiles tiles) {
         return work;
     }
     case RC_SAMPLE_LINEAR_DECODE: return rc_linear_decode_work(x[1], x[2], x[3], x[0]);
-    case RC_SAMPLE_ALL_REDUCE: return (rc_work){0};
+    case RC_SAMPLE_ALL_REDUCE:
+    case RC_SAMPLE_ALL_TO_ALL:
+    case RC_SAMPLE_ALL_GATHER:
+    case RC_SAMPLE_REDUCE_SCATTER: return (rc_work){0};
     default: return rc_linear_prefill_work(x[1], x[2], x[3], x[0] * x[4], x[0]);
     }
+}
+
+bool rc_sample_is_message(const rc_sample *s) {
+    return s->kind >= RC_SAMPLE_ALL_REDUCE;
 }
 
 bool rc_sample_is_held_out(const rc_sample *s) {

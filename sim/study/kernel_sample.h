@@ -18,7 +18,10 @@ typedef enum rc_sample_kind {
     RC_SAMPLE_GQA_PREFILL,
     RC_SAMPLE_LINEAR_DECODE,
     RC_SAMPLE_LINEAR_PREFILL,
-    RC_SAMPLE_ALL_REDUCE /* shape: bytes, ranks; no kernel of the formula */
+    RC_SAMPLE_ALL_REDUCE, /* messages have the shape bytes, ranks, and no kernel of the formula */
+    RC_SAMPLE_ALL_TO_ALL,
+    RC_SAMPLE_ALL_GATHER,
+    RC_SAMPLE_REDUCE_SCATTER
 } rc_sample_kind;
 
 enum { RC_SAMPLE_SHAPES = 8 };
@@ -51,6 +54,7 @@ typedef struct rc_tiles {
     bool packed;   /* heads of one KV head share the rows of a tile of prefill */
 } rc_tiles;
 
+bool rc_sample_is_message(const rc_sample *sample);
 #define RC_NO_TILES ((rc_tiles){1, 1, false})
 rc_work rc_sample_work(const rc_sample *sample, rc_tiles tiles);
 /* A third of the shapes, whatever is measured beside them, is left out of every fit. */

@@ -65,7 +65,9 @@ static bool is_system(const char *system, const char *accelerator) {
 
 static bool is_ours(const table *t) {
     const char *engine = column_of(t, "framework") >= 0 ? text_of(t, "framework") : text_of(t, "engine");
-    if (column_of(t, "source") >= 0) /* kernels of a library that several engines use */
+    bool library = column_of(t, "source") >= 0 ||
+                   (column_of(t, "kernel_source") >= 0 && strcmp(text_of(t, "kernel_source"), "NCCL") == 0);
+    if (library) /* kernels that several engines use */
         engine = t->engine;
     return is_system(text_of(t, "system"), t->accelerator->name) && strcasecmp(engine, t->engine) == 0;
 }
@@ -252,17 +254,30 @@ static bool read_linear(table *t, rc_sample *s) {
     return true;
 }
 
-/* All-reduces as captured graphs run them: of the engine's own kernels, not NCCL's and not those of eager steps.
- * Sizes count elements of two bytes. */
-static bool read_all_reduce(table *t, rc_sample *s) {
-    const char *code = text_of(t, "kernel_source");
-    if (strcmp(text_of(t, "op_name"), "all_reduce") != 0 || strstr(code, "NCCL") || strstr(code, "eager"))
+/* Messages: all-reduces of the engine's own kernels as captured graphs run them, and all operations of NCCL, which every
+ * engine may use.  Sizes count elements, of two bytes but for NCCL's int8. */
+static bool read_message(table *t, rc_sample *s) {
+    static const struct {
+        const char *operation, *family;
+        rc_sample_kind kind;
+    } known[] = {{"all_reduce", "all-reduce", RC_SAMPLE_ALL_REDUCE},
+                 {"alltoall", "all-to-all", RC_SAMPLE_ALL_TO_ALL},
+                 {"all_gather", "all-gather", RC_SAMPLE_ALL_GATHER},
+                 {"reduce_scatter", "reduce-scatter", RC_SAMPLE_REDUCE_SCATTER}};
+    const char *operation = text_of(t, "op_name");
+    bool one_byte = strcmp(text_of(t, "nccl_dtype"), "int8") == 0;
+    if (strstr(text_of(t, "kernel_source"), "eager"))
         return false;
-    s->kind = RC_SAMPLE_ALL_REDUCE;
-    s->family = "all-reduce";
-    s->shape[0] = 2 * number_of(t, "message_size");
-    s->shape[1] = number_of(t, "num_gpus");
-    return true;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(operation, known[i].operation) != 0)
+            continue;
+        s->kind = known[i].kind;
+        s->family = known[i].family;
+        s->shape[0] = (one_byte ? 1 : 2) * number_of(t, "message_size");
+        s->shape[1] = number_of(t, "num_gpus");
+        return true;
+    }
+    return false;
 }
 
 static bool read_row(table *t, rc_sample *s) {
@@ -271,7 +286,7 @@ static bool read_row(table *t, rc_sample *s) {
     if (!linear && column_of(t, "kernel_source") >= 0)
         s->kernel = rc_arena_text(t->arena, text_of(t, "kernel_source"));
     if (column_of(t, "message_size") >= 0)
-        return read_all_reduce(t, s);
+        return read_message(t, s);
     if (linear)
         return read_linear(t, s);
     if (column_of(t, "gemm_dtype") >= 0)

@@ -15,7 +15,8 @@
  *   attention        table, batch_size, isl, num_heads, num_key_value_heads, head_dim, kv_cache_dtype, step, window_size
  *   recurrent        phase, kernel_source, batch_size, seq_len, num_v_heads, head_k_dim, head_v_dim; the kernels of one
  *                    call are added up
- *   messages         op_name (all_reduce), kernel_source, num_gpus, message_size (elements of two bytes)
+ *   messages         op_name (all_reduce, alltoall, all_gather, reduce_scatter), kernel_source ("NCCL": of any engine),
+ *                    num_gpus, message_size (elements of two bytes; of one where nccl_dtype is int8)
  * and in all of them system ("b300_sxm"); framework, engine or, for a library's kernels that all engines use, source; and
  * latency in milliseconds or latency_us.  kernel_source names the code that ran: where a family has several, each is
  * fitted alone.

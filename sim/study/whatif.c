@@ -20,11 +20,14 @@ typedef struct whatif {
 /* ---------- what is varied */
 
 static rc_scenario *open_with(const whatif *w, const char *const *more, size_t more_count) {
-    size_t count = w->question->scenario.settings_count + more_count;
-    const char **settings = rc_arena_take(w->arena, (count + 1) * sizeof *settings);
-    memcpy(settings, w->question->scenario.settings, (count - more_count) * sizeof *settings);
-    memcpy(settings + count - more_count, more, more_count * sizeof *settings);
-    rc_question question = {w->question->scenario.scenario, settings, count};
+    const rc_question *as_it_is = &w->question->scenario;
+    const char **settings = rc_arena_take(w->arena, (as_it_is->settings_count + more_count + 1) * sizeof *settings);
+    size_t count = 0;
+    for (size_t i = 0; i < as_it_is->settings_count; i++)
+        settings[count++] = as_it_is->settings[i];
+    for (size_t i = 0; i < more_count; i++)
+        settings[count++] = more[i];
+    rc_question question = {as_it_is->scenario, settings, count};
     return rc_open(&question, w->problems);
 }
 
