@@ -399,6 +399,31 @@ START_TEST(sixteen_heads_cost_prompts_a_third_and_decode_nothing) {
 }
 END_TEST
 
+/* Decode context parallelism splits the latent cache by position and leaves the states alone: eight times as many tokens fit
+ * into a GPU, short contexts pay for the messages, long ones gain. */
+START_TEST(splitting_contexts_makes_room_and_pays_for_long_ones) {
+    const char *const split[] = {"parallel.dcp=1", "parallel.dcp=8"};
+    rc_explain_result short_context[2], long_context[2];
+    rc_fit_result fits[2];
+    for (int i = 0; i < 2; i++) {
+        rc_scenario *s = ask("k3-8xb300", SETTINGS(split[i]));
+        rc_problems *problems = rc_problems_new();
+        rc_fit(s, &fits[i], problems);
+        rc_explain(s, 16, 8192, 0, &short_context[i], problems);
+        rc_explain(s, 16, 120000, 0, &long_context[i], problems);
+        ck_assert_uint_eq(rc_problems_count(problems), 0);
+        rc_problems_free(problems);
+        rc_close(s);
+    }
+    ck_assert_double_eq(fits[0].kv_bytes_per_token_per_gpu, 13824);
+    ck_assert_double_eq(fits[1].kv_bytes_per_token_per_gpu, 1728);
+    ck_assert_double_eq(fits[0].state_bytes_per_request_per_gpu, fits[1].state_bytes_per_request_per_gpu);
+    close_to(fits[1].kv_capacity_tokens, 8 * fits[0].kv_capacity_tokens, 1e-6);
+    ck_assert_double_gt(short_context[1].step_s, short_context[0].step_s);
+    ck_assert_double_lt(long_context[1].step_s, 0.9 * long_context[0].step_s);
+}
+END_TEST
+
 /* K3 on two nodes: 186 all-reduces cross the slow link at TP16, one hand-off of 14,336 B a token at TP8 x PP2.  One request
  * is answered fastest by stages. */
 START_TEST(two_nodes_of_k3_send_what_their_layout_says) {
@@ -569,6 +594,7 @@ int main(void) {
                                      collectives_follow_their_formula,
                                      columns_send_a_lot_and_layers_little,
                                      sixteen_heads_cost_prompts_a_third_and_decode_nothing,
+                                     splitting_contexts_makes_room_and_pays_for_long_ones,
                                      two_nodes_of_k3_send_what_their_layout_says,
                                      a_mesh_has_a_link_for_each_pair,
                                      a_stretch_is_the_sum_of_its_steps,
