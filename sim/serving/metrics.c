@@ -143,19 +143,21 @@ static void judge_queue(const rc_scenario *s, const rc_request *requests, size_t
 
 /* ---------- whole */
 
-static void fill_records(const rc_request *requests, size_t count, rc_run_result *result) {
+/* `stages`: micro-batches of a copy, which the reports do not tell apart. */
+static void fill_records(const rc_request *requests, size_t count, uint32_t stages, rc_run_result *result) {
     result->requests = rc_allocate(count * sizeof *result->requests);
     result->requests_count = count;
     for (size_t i = 0; i < count; i++) {
         const rc_request *r = &requests[i];
-        result->requests[i] = (rc_request_record){.input_tokens = r->input_tokens,
-                                                  .output_tokens = r->output_tokens,
-                                                  .arrival_s = rc_seconds_of(r->arrival),
-                                                  .admitted_s = seconds_between(0, r->admitted),
-                                                  .first_token_s = seconds_between(0, r->first_token),
-                                                  .finish_s = seconds_between(0, r->finish),
-                                                  .preemptions = r->preemptions,
-                                                  .replica = r->replica};
+        result->requests[i] =
+            (rc_request_record){.input_tokens = r->input_tokens,
+                                .output_tokens = r->output_tokens,
+                                .arrival_s = rc_seconds_of(r->arrival),
+                                .admitted_s = seconds_between(0, r->admitted),
+                                .first_token_s = seconds_between(0, r->first_token),
+                                .finish_s = seconds_between(0, r->finish),
+                                .preemptions = r->preemptions,
+                                .replica = r->replica == UINT32_MAX ? UINT32_MAX : r->replica / stages};
     }
 }
 
@@ -205,7 +207,8 @@ void rc_metrics_finish(const rc_metrics *m, const rc_scenario *s, const rc_reque
     fill_latencies(m, s, requests, count, r);
     r->interactivity_tokens_per_s = 1 / r->tpot_s.mean;
     r->goodput_per_s = end_s > 0 ? good_requests(s, requests, count) / end_s : 0;
-    fill_breakdown(m, end_s * s->parallel.replicas, r->breakdown);
+    fill_breakdown(m, end_s * s->parallel.replicas * s->parallel.pp,
+                   r->breakdown); /* micro-batches of stages side by side */
     judge_queue(s, requests, count, r);
-    fill_records(requests, count, r);
+    fill_records(requests, count, (uint32_t)s->parallel.pp, r);
 }

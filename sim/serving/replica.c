@@ -13,7 +13,8 @@ static rc_request *request_of(const rc_replica *r, uint32_t index) {
 
 void rc_replica_init(rc_replica *r, uint32_t index, const rc_scenario *s, const rc_step_plan *plan,
                      const rc_policy *policy, double room_bytes, double kv_bytes, double state_bytes,
-                     rc_metrics *metrics, rc_request **requests, bool stepwise, rc_arena *arena) {
+                     rc_metrics *metrics, rc_request **requests, rc_pipeline *pipeline, bool stepwise,
+                     rc_arena *arena) {
     *r = (rc_replica){
         .index = index,
         .scenario = s,
@@ -25,8 +26,9 @@ void rc_replica_init(rc_replica *r, uint32_t index, const rc_scenario *s, const 
                    .wait = (uint64_t)s->engine.batch_wait_steps,
                    .wait_tokens = s->engine.batch_wait_share * s->engine.max_batched_tokens},
         .frontend = {.request_s = s->hardware.stack.frontend.request_s, .token_s = s->hardware.stack.frontend.token_s},
-        .stepwise = stepwise,
-        .max_running = s->engine.max_running,
+        .stepwise = stepwise || pipeline,
+        .pipeline = pipeline,
+        .max_running = ceil(s->engine.max_running / s->parallel.pp),
         .max_batched_tokens = s->engine.max_batched_tokens};
     /* A model without a growing cache counts requests: one block holds the state of one, up to a million tokens. */
     double tokens = kv_bytes > 0 ? s->engine.kv_block_tokens : 1048576,
@@ -290,6 +292,8 @@ static uint64_t smaller(uint64_t a, uint64_t b) {
 static rc_time set_end(rc_replica *r, double seconds) {
     double left = RC_HORIZON_S - rc_seconds_of(r->began);
     r->beyond_clock = !(seconds <= left);
+    if (r->pipeline && !r->beyond_clock)
+        return r->ends = rc_pipeline_send(r->pipeline, r->began, seconds);
     double exact = fmin(seconds, fmax(left, 0)) * RC_PS_PER_S + r->carry_ps, whole = floor(exact);
     r->next_carry_ps = exact - whole;
     return r->ends = r->began + (rc_time)whole;
@@ -326,6 +330,11 @@ bool rc_replica_shorten(rc_replica *r, rc_time now) {
         steps++; /* the sum was rounded to a picosecond before the arrival */
     r->stretch_steps = steps;
     return steps < before;
+}
+
+/* Between the beginning and the end of a single step: its work, and in a pipeline what it waited for stages. */
+static double passing_s(const rc_replica *r, double work_s) {
+    return r->pipeline ? rc_seconds_of(r->ends - r->began) : work_s;
 }
 
 /* Inter-token times of a stretch: the first step ends the pause since each request's last token, the others follow on. */
@@ -373,7 +382,7 @@ static void end_stretch(rc_replica *r) {
     for (int where = 0; where < RC_WHERE_COUNT; where++)
         r->metrics->where_s[where] += by_where[where];
     r->metrics->steps += steps;
-    count_gaps(r, rc_stretch_step_s(&r->stretch, 0), rc_stretch_step_s(&r->stretch, steps - 1));
+    count_gaps(r, passing_s(r, rc_stretch_step_s(&r->stretch, 0)), rc_stretch_step_s(&r->stretch, steps - 1));
     advance_decoding(r, (uint64_t)steps);
 }
 
@@ -457,7 +466,7 @@ static void end_step(rc_replica *r) {
     for (int where = 0; where < RC_WHERE_COUNT; where++)
         r->metrics->where_s[where] += by_where[where];
     if (r->decodes) {
-        count_gaps(r, seconds, seconds);
+        count_gaps(r, passing_s(r, seconds), seconds);
         advance_decoding(r, 1);
     }
     end_chunks(r);

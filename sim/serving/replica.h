@@ -5,6 +5,9 @@
  * can change in (a finish, a full cache, a context that reaches a window, the run's end).  An arrival that could be
  * admitted shortens the stretch to the end of the step it falls in.
  *
+ * A model in stages is a replica for each micro-batch, with its share of the cache and of the running requests; they pass
+ * the same pipeline, one step at a time.
+ *
  * Requests are named by their index in the run's array.  Every request decodes from a step of the replica's own count,
  * so that the next to finish is the top of a heap and one visit a change of state is enough.
  */
@@ -14,6 +17,7 @@
 #include "intake.h"
 #include "kv_pool.h"
 #include "metrics.h"
+#include "pipeline.h"
 #include "policy.h"
 #include "stretch.h"
 
@@ -41,6 +45,7 @@ struct rc_replica {
     uint64_t free_before; /* blocks that were free just before the last change: the end of a ramp */
     double max_running, max_batched_tokens;
     bool stepwise;
+    rc_pipeline *pipeline; /* shared by the micro-batches of a model in stages; NULL: one stage */
 
     uint32_t *waiting;                                     /* ring of requests */
     size_t waiting_first, waiting_count, waiting_capacity; /* capacity: a power of two */
@@ -73,7 +78,7 @@ struct rc_replica {
 
 void rc_replica_init(rc_replica *replica, uint32_t index, const rc_scenario *scenario, const rc_step_plan *plan,
                      const rc_policy *policy, double room_bytes, double kv_bytes_per_token, double state_bytes,
-                     rc_metrics *metrics, rc_request **requests, bool stepwise, rc_arena *arena);
+                     rc_metrics *metrics, rc_request **requests, rc_pipeline *pipeline, bool stepwise, rc_arena *arena);
 void rc_replica_free(rc_replica *replica);
 /* A request whose caches could never fit, alone on the replica. */
 bool rc_replica_can_hold(const rc_replica *replica, const rc_request *request);

@@ -3,6 +3,7 @@
 #include "arrivals.h"
 #include "event_queue.h"
 #include "memory.h"
+#include "placement.h"
 #include "replica.h"
 #include "text.h"
 #include <assert.h>
@@ -217,17 +218,38 @@ static void play(simulation *sim) {
 
 /* ---------- whole */
 
+/* A pipeline for each copy of a model in stages; NULL where there is one stage.  A stage takes its layers' share of a step. */
+static rc_pipeline *make_pipelines(simulation *sim) {
+    const rc_scenario *s = sim->scenario;
+    size_t stages = (size_t)s->parallel.pp, copies = (size_t)s->parallel.replicas;
+    if (stages == 1)
+        return NULL;
+    rc_pipeline *pipelines = rc_arena_take(sim->arena, copies * sizeof *pipelines);
+    double *shares = rc_arena_take(sim->arena, stages * sizeof *shares);
+    for (size_t stage = 0; stage < stages; stage++) {
+        double first, last;
+        rc_stage_layers(&s->model, s->parallel.pp, (double)stage, &first, &last);
+        shares[stage] = (last - first) / s->model.layers_total;
+    }
+    for (size_t i = 0; i < copies; i++)
+        pipelines[i] = (rc_pipeline){stages, shares, rc_arena_take(sim->arena, stages * sizeof(rc_time))};
+    return pipelines;
+}
+
 static void make_replicas(simulation *sim, const rc_step_plan *plan, const rc_policy *policy, bool stepwise) {
     const rc_scenario *s = sim->scenario;
     rc_memory memory = rc_memory_of(s, &s->parallel);
     double slots = s->hardware.stack.memory.state_slots;
-    sim->replicas_count = (size_t)s->parallel.replicas;
+    size_t stages = (size_t)s->parallel.pp;
+    rc_pipeline *pipelines = make_pipelines(sim);
+    sim->replicas_count = (size_t)s->parallel.replicas * stages;
     sim->replicas = rc_arena_take(sim->arena, sim->replicas_count * sizeof *sim->replicas);
     sim->stretch_ends = rc_arena_take(sim->arena, sim->replicas_count * sizeof *sim->stretch_ends);
     for (size_t i = 0; i < sim->replicas_count; i++)
-        rc_replica_init(&sim->replicas[i], (uint32_t)i, s, plan, policy, memory.room_bytes * s->parallel.dp,
-                        memory.kv_bytes_per_token, slots * memory.state_bytes_per_request, sim->metrics, &sim->requests,
-                        stepwise, sim->arena);
+        rc_replica_init(&sim->replicas[i], (uint32_t)i, s, plan, policy,
+                        memory.room_bytes * s->parallel.dp / s->parallel.pp, memory.kv_bytes_per_token,
+                        slots * memory.state_bytes_per_request, sim->metrics, &sim->requests,
+                        pipelines ? &pipelines[i / stages] : NULL, stepwise, sim->arena);
 }
 
 /* Requests are kept in order of arrival for the reports; a closed load adds them as clients ask, thinking mixes them. */

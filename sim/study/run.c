@@ -15,18 +15,10 @@
 /* ---------- before it runs */
 
 static bool check_runnable(const rc_scenario *s, rc_problems *problems) {
-    bool good = true;
-    if (!s->has_workload) {
+    if (!s->has_workload)
         rc_problem_add(problems, RC_MISSING_KEY, "", "workload", 0, "nothing", "a load: arrival, lengths, requests",
                        "a run needs a load");
-        good = false;
-    }
-    if (s->parallel.pp > 1) {
-        rc_problem_add(problems, RC_NOT_SUPPORTED, "", "parallel.pp", 0, "pipeline stages",
-                       "pp 1 (fit and explain take more)", "this version does not play pipeline stages in time");
-        good = false;
-    }
-    return good;
+    return s->has_workload;
 }
 
 static void describe_load(const rc_scenario *s, char *text, size_t size) {
@@ -90,7 +82,7 @@ static void add_money(const rc_scenario *s, rc_run_result *r) {
 /* Output tokens of a decode step, first tokens of prompts included; none where no step decoded. */
 static void add_ceiling(const rc_scenario *s, rc_run_result *r) {
     rc_ceiling ceiling = rc_ceiling_decode(s, fmax(r->decode_batch_mean, 1), 0);
-    r->ceiling_tpot_s = r->decode_steps > 0 ? ceiling.seconds : NAN;
+    r->ceiling_tpot_s = r->decode_steps > 0 ? ceiling.seconds * s->parallel.pp : NAN; /* one stage after another */
     r->ceiling_output_tokens_per_s = r->output_tokens / r->decode_steps / ceiling.seconds * s->parallel.replicas;
     if (!(r->decode_steps > 0))
         r->ceiling_output_tokens_per_s = NAN;

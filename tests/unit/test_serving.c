@@ -4,6 +4,7 @@
 #include "asking.h"
 #include "kv_pool.h"
 #include "metrics.h"
+#include "pipeline.h"
 #include "timeline.h"
 #include "trace.h"
 #include <unistd.h>
@@ -353,15 +354,90 @@ START_TEST(replicas_share_a_load) {
 }
 END_TEST
 
+static rc_time ps(double seconds) {
+    return rc_time_of(seconds);
+}
+
+/* Max-plus by hand: stages of 3 and 1 s; a step is sent when its micro-batch has left the last stage. */
+START_TEST(stages_are_passed_in_order) {
+    double shares[] = {0.75, 0.25};
+    rc_time free_at[] = {0, 0};
+    rc_pipeline p = {2, shares, free_at};
+    ck_assert_uint_eq(rc_pipeline_send(&p, 0, 4), ps(4));      /* A: 0 to 3, 3 to 4 */
+    ck_assert_uint_eq(rc_pipeline_send(&p, 0, 4), ps(7));      /* B waits for the first stage: 3 to 6, 6 to 7 */
+    ck_assert_uint_eq(rc_pipeline_send(&p, ps(4), 4), ps(10)); /* A again: 6 to 9; the slow stage sets the pace */
+    ck_assert_uint_eq(rc_pipeline_send(&p, ps(7), 4), ps(13));
+    ck_assert_uint_eq(rc_pipeline_send(&p, ps(20), 4), ps(24)); /* nobody before it */
+}
+END_TEST
+
+static rc_run_result staged(const char *layout, const char *clients, const char *requests) {
+    rc_scenario *s = ask("k3-16xb200",
+                         SETTINGS(layout, clients, requests, "workload.output_tokens=400", "workload.input_tokens=64"));
+    rc_problems *problems = rc_problems_new();
+    rc_run_result r;
+    ck_assert_int_eq(rc_run(s, NULL, &r, problems), RC_OK);
+    rc_problems_free(problems);
+    rc_close(s);
+    return r;
+}
+
+/* One request leaves one of two stages idle; two requests fill both and take hardly longer; bubbles are nobody's input. */
+START_TEST(micro_batches_fill_the_stages) {
+    const char *two = "parallel={\"tp\":8,\"pp\":2}";
+    rc_run_result one = staged(two, "workload.arrival.clients=1", "workload.requests=4"),
+                  both = staged(two, "workload.arrival.clients=2", "workload.requests=8"),
+                  many = staged(two, "workload.arrival.clients=32", "workload.requests=256");
+    ck_assert_double_eq_tol(one.breakdown[RC_TIME_IDLE], 0.5, 0.01);
+    ck_assert_double_lt(both.breakdown[RC_TIME_IDLE], 0.05);
+    close_to(both.output_tokens_per_s, 2 * one.output_tokens_per_s, 0.05);
+    close_to(both.tpot_s.mean, one.tpot_s.mean, 0.05);
+    ck_assert_double_eq(many.completed, 256);
+    ck_assert_double_eq(many.output_tokens, 256 * 400);
+    ck_assert_double_eq(many.input_tokens, 256 * 64);
+    ck_assert_double_lt(many.output_tokens_per_s, many.ceiling_output_tokens_per_s);
+    ck_assert_double_gt(many.tpot_s.mean, many.ceiling_tpot_s);
+    double shares = 0;
+    for (int i = 0; i < RC_TIME_COUNT; i++)
+        shares += many.breakdown[i];
+    close_to(shares, 1, 1e-9);
+    for (size_t i = 0; i < many.requests_count; i++)
+        ck_assert_uint_eq(many.requests[i].replica, 0); /* micro-batches are of one copy */
+    rc_run_result_free(&one);
+    rc_run_result_free(&both);
+    rc_run_result_free(&many);
+}
+END_TEST
+
+/* Two nodes joined by RoCE: stages beat one group of 16 at every load, and that one beats experts spread over both. */
+START_TEST(two_nodes_of_k3_are_ranked) {
+    static const char *const layouts[] = {"parallel={\"tp\":8,\"pp\":2}", "parallel={\"tp\":16}",
+                                          "parallel={\"tp\":8,\"dp\":2,\"ep\":16}"},
+                             *const clients[] = {"workload.arrival.clients=1", "workload.arrival.clients=16",
+                                                 "workload.arrival.clients=64"},
+                             *const requests[] = {"workload.requests=2", "workload.requests=64",
+                                                  "workload.requests=256"};
+    for (int load = 0; load < 3; load++) {
+        double before = INFINITY;
+        for (int layout = 0; layout < 3; layout++) {
+            rc_run_result r = staged(layouts[layout], clients[load], requests[load]);
+            ck_assert_double_lt(r.output_tokens_per_s, before);
+            before = r.output_tokens_per_s;
+            rc_run_result_free(&r);
+        }
+    }
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("serving");
     add_tests(suite, "serving",
-              (const TTest *const[]){pages_are_counted_ahead, one_clock_in_many_notations, bad_rows_are_named_by_line,
-                                     loads_have_the_rate_they_ask_for, the_timeline_keeps_its_integral,
-                                     what_goes_in_comes_out, a_small_cache_preempts_and_loses_nothing,
-                                     overload_is_called_overload, a_cut_run_counts_what_is_left,
-                                     an_engine_that_looks_seldom_is_late, whole_prompts_are_not_split,
-                                     captured_prompts_do_not_wait_for_the_host, the_cache_is_as_large_as_told,
-                                     replicas_share_a_load, NULL});
+              (const TTest *const[]){
+                  pages_are_counted_ahead, one_clock_in_many_notations, bad_rows_are_named_by_line,
+                  loads_have_the_rate_they_ask_for, the_timeline_keeps_its_integral, what_goes_in_comes_out,
+                  a_small_cache_preempts_and_loses_nothing, overload_is_called_overload, a_cut_run_counts_what_is_left,
+                  an_engine_that_looks_seldom_is_late, whole_prompts_are_not_split,
+                  captured_prompts_do_not_wait_for_the_host, the_cache_is_as_large_as_told, replicas_share_a_load,
+                  stages_are_passed_in_order, micro_batches_fill_the_stages, two_nodes_of_k3_are_ranked, NULL});
     return run_suite(suite);
 }
