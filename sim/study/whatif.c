@@ -78,14 +78,14 @@ static rc_status play(const whatif *w, rc_scenario *scenario, rc_whatif_row *row
 static rc_status play_as_it_is(whatif *w) {
     rc_whatif_row *row = &w->result->rows[w->result->rows_count++];
     const cJSON *there = rc_value_at(w->resolved, w->varied[0].path);
-    char brief[RC_TEXT_LENGTH];
+    char *whole = there ? cJSON_PrintUnformatted(there) : NULL;
     row->as_it_is = true;
     row->number = rc_number_of(there);
-    if (cJSON_IsString(there))
-        snprintf(row->value.text, RC_TEXT_LENGTH, "%s", there->valuestring);
-    else
-        snprintf(row->value.text, RC_TEXT_LENGTH, "%s",
-                 there ? rc_json_brief(brief, sizeof brief, there) : "what the engine has");
+    snprintf(row->value.text, RC_TEXT_LENGTH, "%s",
+             cJSON_IsString(there) ? there->valuestring
+             : whole               ? whole
+                                   : "what the engine has");
+    cJSON_free(whole);
     return play(w, open_with(w, NULL, 0), row);
 }
 
@@ -113,8 +113,10 @@ static size_t value_as_it_is(const whatif *w) {
             const cJSON *there = rc_value_at(w->resolved, w->varied[i].path);
             const char *text = w->varied[i].values[v];
             double is = rc_number_of(there), would_be = number_of_text(text);
+            cJSON *value = cJSON_Parse(text);
             same = cJSON_IsString(there) && strcmp(there->valuestring, text) == 0;
-            same = same || fabs(is - would_be) <= 1e-12 * fabs(is);
+            same = same || fabs(is - would_be) <= 1e-12 * fabs(is) || (value && cJSON_Compare(value, there, true));
+            cJSON_Delete(value);
         }
         if (same)
             return v;

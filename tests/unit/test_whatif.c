@@ -112,6 +112,18 @@ START_TEST(paths_vary_together) {
 }
 END_TEST
 
+/* Whole parts vary as well; the one that is there is known by its content, not by its spelling. */
+START_TEST(objects_are_values) {
+    rc_whatif_result *r = varied("k3-16xb200", SETTINGS("workload.arrival.clients=2", "workload.requests=4"),
+                                 SETTINGS("parallel={\"tp\":8,\"pp\":2},{ \"tp\": 16 }"));
+    ck_assert_uint_eq(r->rows_count, 2);
+    ck_assert(!r->rows[0].as_it_is && r->rows[1].as_it_is);
+    ck_assert(isnan(r->elasticity.output_tokens_per_s));
+    ck_assert_ptr_nonnull(strstr(r->sentence, "through all-reduce ("));
+    give_back(r);
+}
+END_TEST
+
 /* What does not fit is a row with its reasons; the others are played. */
 START_TEST(a_value_that_does_not_fit_is_a_row) {
     rc_whatif_result *r = varied("k3-8xb300", SETTINGS("workload.requests=24"),
@@ -176,10 +188,10 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("whatif");
     add_tests(suite, "whatif",
-              (const TTest *const[]){the_price_of_a_token_follows_the_price, a_lone_client_mirrors_its_tpot,
-                                     links_are_latency_for_one_and_bandwidth_for_many,
-                                     padded_heads_cost_a_third_of_prefill_attention, paths_vary_together,
-                                     a_value_that_does_not_fit_is_a_row, values_are_read_as_they_are_meant,
-                                     questions_that_cannot_be_asked_are_refused, NULL});
+              (const TTest *const[]){
+                  the_price_of_a_token_follows_the_price, a_lone_client_mirrors_its_tpot,
+                  links_are_latency_for_one_and_bandwidth_for_many, padded_heads_cost_a_third_of_prefill_attention,
+                  paths_vary_together, objects_are_values, a_value_that_does_not_fit_is_a_row,
+                  values_are_read_as_they_are_meant, questions_that_cannot_be_asked_are_refused, NULL});
     return run_suite(suite);
 }
