@@ -9,10 +9,8 @@
 typedef struct rc_frontend {
     double request_s, token_s; /* see rc_stack_frontend */
     rc_time free_at;           /* when it has passed on all that came */
-    size_t inside;             /* requests that came and were not passed on */
 } rc_frontend;
 
-/* A request comes at `now`; the time when it is passed on to the engine, where rc_frontend_leave counts it out. */
+/* A request comes at `now`; the time when it is passed on to the engine. */
 rc_time rc_frontend_pass(rc_frontend *frontend, const rc_request *request, rc_time now);
-void rc_frontend_leave(rc_frontend *frontend);
 #endif

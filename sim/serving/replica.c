@@ -13,23 +13,22 @@ static rc_request *request_of(const rc_replica *r, uint32_t index) {
 
 void rc_replica_init(rc_replica *r, uint32_t index, const rc_scenario *s, const rc_step_plan *plan,
                      const rc_policy *policy, double room_bytes, double kv_bytes, double state_bytes,
-                     rc_metrics *metrics, rc_request **requests, rc_pipeline *pipeline, bool stepwise,
-                     rc_arena *arena) {
-    *r = (rc_replica){
-        .index = index,
-        .scenario = s,
-        .plan = plan,
-        .policy = policy,
-        .metrics = metrics,
-        .requests = requests,
-        .intake = {.interval = (uint64_t)s->engine.receive_interval,
-                   .wait = (uint64_t)s->engine.batch_wait_steps,
-                   .wait_tokens = s->engine.batch_wait_share * s->engine.max_batched_tokens},
-        .frontend = {.request_s = s->hardware.stack.frontend.request_s, .token_s = s->hardware.stack.frontend.token_s},
-        .stepwise = stepwise || pipeline,
-        .pipeline = pipeline,
-        .max_running = ceil(s->engine.max_running / s->parallel.pp),
-        .max_batched_tokens = s->engine.max_batched_tokens};
+                     rc_metrics *metrics, rc_request **requests, rc_frontend *frontend, rc_pipeline *pipeline,
+                     bool stepwise, rc_arena *arena) {
+    *r = (rc_replica){.index = index,
+                      .scenario = s,
+                      .plan = plan,
+                      .policy = policy,
+                      .metrics = metrics,
+                      .requests = requests,
+                      .intake = {.interval = (uint64_t)s->engine.receive_interval,
+                                 .wait = (uint64_t)s->engine.batch_wait_steps,
+                                 .wait_tokens = s->engine.batch_wait_share * s->engine.max_batched_tokens},
+                      .frontend = frontend,
+                      .stepwise = stepwise || pipeline,
+                      .pipeline = pipeline,
+                      .max_running = ceil(s->engine.max_running / s->parallel.pp),
+                      .max_batched_tokens = s->engine.max_batched_tokens};
     /* A model without a growing cache counts requests: one block holds the state of one, up to a million tokens. */
     double tokens = kv_bytes > 0 ? s->engine.kv_block_tokens : 1048576,
            block = kv_bytes > 0 ? tokens * kv_bytes : state_bytes;
@@ -57,7 +56,7 @@ bool rc_replica_can_hold(const rc_replica *r, const rc_request *request) {
 }
 
 double rc_replica_load(const rc_replica *r) {
-    return (double)(r->frontend.inside + r->waiting_count + r->prefilling_count + r->decoding_count);
+    return (double)(r->arriving + r->waiting_count + r->prefilling_count + r->decoding_count);
 }
 
 /* ---------- queue */

@@ -39,7 +39,8 @@ struct rc_replica {
     const rc_policy *policy;
     rc_metrics *metrics;
     rc_request **requests; /* the run's array, which may move as it grows */
-    rc_frontend frontend;
+    rc_frontend *frontend; /* shared by the micro-batches of a model in stages */
+    size_t arriving;       /* requests that are in it, on their way here */
     rc_intake intake;
     rc_kv_pool pool;
     uint64_t free_before; /* blocks that were free just before the last change: the end of a ramp */
@@ -78,7 +79,8 @@ struct rc_replica {
 
 void rc_replica_init(rc_replica *replica, uint32_t index, const rc_scenario *scenario, const rc_step_plan *plan,
                      const rc_policy *policy, double room_bytes, double kv_bytes_per_token, double state_bytes,
-                     rc_metrics *metrics, rc_request **requests, rc_pipeline *pipeline, bool stepwise, rc_arena *arena);
+                     rc_metrics *metrics, rc_request **requests, rc_frontend *frontend, rc_pipeline *pipeline,
+                     bool stepwise, rc_arena *arena);
 void rc_replica_free(rc_replica *replica);
 /* A request whose caches could never fit, alone on the replica. */
 bool rc_replica_can_hold(const rc_replica *replica, const rc_request *request);

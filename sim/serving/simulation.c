@@ -116,7 +116,7 @@ static void record(simulation *sim) {
     double waiting = 0, running = 0, used = 0, before = 0, total = 0;
     for (size_t i = 0; i < sim->replicas_count; i++) {
         const rc_replica *r = &sim->replicas[i];
-        waiting += (double)(r->frontend.inside + r->waiting_count);
+        waiting += (double)(r->arriving + r->waiting_count);
         running += (double)(r->prefilling_count + r->decoding_count);
         used += (double)(r->pool.total - r->pool.free);
         before += (double)(r->pool.total - r->free_before);
@@ -148,7 +148,7 @@ static void lose(simulation *sim, uint32_t index) {
 /* The request has passed the front end of its replica. */
 static void on_ready(simulation *sim, uint32_t index) {
     rc_replica *replica = &sim->replicas[sim->requests[index].replica];
-    rc_frontend_leave(&replica->frontend);
+    replica->arriving--;
     rc_replica_enqueue(replica, index, rc_event_queue_now(sim->events));
     if (!replica->busy)
         return; /* begun when all arrivals of this moment are there */
@@ -168,7 +168,8 @@ static void on_arrival(simulation *sim, uint32_t index) {
     }
     sim->requests[index].replica = replica->index;
     rc_time now = rc_event_queue_now(sim->events),
-            ready = rc_frontend_pass(&replica->frontend, &sim->requests[index], now);
+            ready = rc_frontend_pass(replica->frontend, &sim->requests[index], now);
+    replica->arriving++;
     if (ready > now)
         rc_event_queue_schedule(sim->events, ready, PRIORITY_READY, (rc_event){EVENT_READY, index});
     else
@@ -188,7 +189,7 @@ static void begin_idle(simulation *sim) {
     if (rc_event_queue_peek(sim->events, &next) && next == now)
         return;
     for (size_t i = 0; i < sim->replicas_count; i++)
-        if (!sim->replicas[i].busy && rc_replica_load(&sim->replicas[i]) > (double)sim->replicas[i].frontend.inside)
+        if (!sim->replicas[i].busy && rc_replica_load(&sim->replicas[i]) > (double)sim->replicas[i].arriving)
             begin(sim, &sim->replicas[i]);
 }
 
@@ -236,19 +237,30 @@ static rc_pipeline *make_pipelines(simulation *sim) {
     return pipelines;
 }
 
+/* One for each copy of the model. */
+static rc_frontend *make_frontends(simulation *sim) {
+    const rc_stack_frontend *of = &sim->scenario->hardware.stack.frontend;
+    size_t copies = (size_t)sim->scenario->parallel.replicas;
+    rc_frontend *frontends = rc_arena_take(sim->arena, copies * sizeof *frontends);
+    for (size_t i = 0; i < copies; i++)
+        frontends[i] = (rc_frontend){.request_s = of->request_s, .token_s = of->token_s};
+    return frontends;
+}
+
 static void make_replicas(simulation *sim, const rc_step_plan *plan, const rc_policy *policy, bool stepwise) {
     const rc_scenario *s = sim->scenario;
     rc_memory memory = rc_memory_of(s, &s->parallel);
     double slots = s->hardware.stack.memory.state_slots;
     size_t stages = (size_t)s->parallel.pp;
     rc_pipeline *pipelines = make_pipelines(sim);
+    rc_frontend *frontends = make_frontends(sim);
     sim->replicas_count = (size_t)s->parallel.replicas * stages;
     sim->replicas = rc_arena_take(sim->arena, sim->replicas_count * sizeof *sim->replicas);
     sim->stretch_ends = rc_arena_take(sim->arena, sim->replicas_count * sizeof *sim->stretch_ends);
     for (size_t i = 0; i < sim->replicas_count; i++)
         rc_replica_init(&sim->replicas[i], (uint32_t)i, s, plan, policy,
                         memory.room_bytes * s->parallel.dp / s->parallel.pp, memory.kv_bytes_per_token,
-                        slots * memory.state_bytes_per_request, sim->metrics, &sim->requests,
+                        slots * memory.state_bytes_per_request, sim->metrics, &sim->requests, &frontends[i / stages],
                         pipelines ? &pipelines[i / stages] : NULL, stepwise, sim->arena);
 }
 
@@ -272,7 +284,7 @@ static size_t drop_unasked(simulation *sim, rc_time end) {
 static void check_conservation(const simulation *sim) {
     for (size_t i = 0; i < sim->replicas_count; i++) {
         const rc_replica *r = &sim->replicas[i];
-        bool empty = r->frontend.inside + r->waiting_count + r->prefilling_count + r->decoding_count == 0;
+        bool empty = r->arriving + r->waiting_count + r->prefilling_count + r->decoding_count == 0;
         assert(!empty || (r->pool.free == r->pool.total && r->context == 0));
         (void)empty;
     }
@@ -319,7 +331,7 @@ rc_status rc_simulate(const rc_scenario *s, bool stepwise, rc_run_result *result
         }
         rc_metrics_finish(sim.metrics, s, sim.requests, count, rc_seconds_of(end), result);
         for (size_t i = 0; i < sim.replicas_count; i++) {
-            result->queued += (double)(sim.replicas[i].frontend.inside + sim.replicas[i].waiting_count);
+            result->queued += (double)(sim.replicas[i].arriving + sim.replicas[i].waiting_count);
             result->running += (double)(sim.replicas[i].prefilling_count + sim.replicas[i].decoding_count);
         }
         result->events = (double)rc_event_queue_handled(sim.events);
