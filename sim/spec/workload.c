@@ -208,6 +208,9 @@ static bool read_routing(const cJSON *json, void *target, const char *path, rc_r
     if (routing->kind == RC_ROUTING_HISTOGRAM && routing->counts_count == 0)
         return rc_complain(reader, RC_MISSING_KEY, path, "no counts", "counts, a number for each expert",
                            "a histogram needs counts");
+    if (routing->kind == RC_ROUTING_ZIPF && routing->exponent == 0)
+        return rc_complain(reader, RC_MISSING_KEY, path, "no exponent", "exponent, as 0.8; of 0 it is uniform",
+                           "Zipf's law needs an exponent");
     for (size_t e = 0; e < routing->counts_count; e++)
         if (!(routing->counts[e] >= 0))
             return rc_complain(reader, RC_BAD_VALUE, path, "a negative count", "counts of 0 or more",

@@ -84,7 +84,7 @@ static rc_status play_as_it_is(whatif *w) {
     snprintf(row->value.text, RC_TEXT_LENGTH, "%s",
              cJSON_IsString(there) ? there->valuestring
              : whole               ? whole
-                                   : "what the engine has");
+                                   : "left out");
     cJSON_free(whole);
     return play(w, open_with(w, NULL, 0), row);
 }

@@ -177,6 +177,8 @@ experts() {
         explain k3-8xb300 --set 'workload.routing={"kind":"histogram"}'
     refused "a negative count" 3 workload.routing "a negative count" "0 or more" \
         explain k3-8xb300 --set 'workload.routing={"kind":"histogram","counts":[1,-2]}'
+    refused "Zipf's law without an exponent" 3 workload.routing "no exponent" "as 0.8" \
+        explain k3-8xb300 --set 'workload.routing={"kind":"zipf"}'
     refused "an unknown routing" 3 workload.routing.kind zipff 'did you mean "zipf"' \
         explain k3-8xb300 --set 'workload.routing={"kind":"zipff"}'
 }
