@@ -417,7 +417,8 @@ typedef struct rc_whatif_row {
     rc_explain_result why; /* a step of the run's mean batch, and the load's mean prompt */
 } rc_whatif_row;
 
-/* d ln(figure) / d ln(value), least squares over the values that fit; NaN where fewer than two have a number. */
+/* d ln(figure) / d ln(value), least squares over the values that fit; NaN where fewer than two have a number, and
+ * where several paths vary together. */
 typedef struct rc_elasticity {
     double output_tokens_per_s, ttft, tpot, usd_per_million_output; /* the times: means */
 } rc_elasticity;

@@ -84,11 +84,29 @@ static void place_balanced(sampler *s) {
     free(taken);
 }
 
-/* Traffic that has drifted from its counts; as many pairs as before. */
+/* Mean and variance of the logarithm of the chances that are not 0. */
+static void spread_of(const sampler *s, double *mean, double *variance) {
+    double sum = 0, squares = 0, n = 0;
+    for (size_t e = 0; e < s->experts; e++)
+        if (s->chances[e] > 0) {
+            sum += log(s->chances[e]);
+            squares += log(s->chances[e]) * log(s->chances[e]);
+            n++;
+        }
+    *mean = sum / n;
+    *variance = squares / n - *mean * *mean;
+}
+
+/* Traffic that has drifted from its counts: as many pairs and as much skew as before, but of other experts. */
 static void drift_traffic(sampler *s, double drift) {
-    double before = 0, after = 0;
+    double before = 0, after = 0, mean, variance;
+    spread_of(s, &mean, &variance);
+    drift = fmin(drift, sqrt(fmax(variance, 0))); /* nothing is left of the counts then */
+    double kept = variance > 0 ? sqrt(fmax(0, 1 - drift * drift / variance)) : 1;
     for (size_t e = 0; e < s->experts; e++) {
-        s->traffic[e] = s->chances[e] * exp(drift * gsl_ran_ugaussian(s->random));
+        double z = gsl_ran_ugaussian(s->random), chance = s->chances[e];
+        bool drifts = drift > 0 && chance > 0;
+        s->traffic[e] = drifts ? exp(mean + kept * (log(chance) - mean) + drift * z) : chance;
         before += s->chances[e];
         after += s->traffic[e];
     }

@@ -8,8 +8,9 @@
  * Carlo once, and interpolated in the logarithm of T.
  *
  * Balancing (EPLB) knows the popularity: redundant slots go to the experts with the most pairs a copy, then copies go,
- * largest first, to the rank with the least load that has a slot left.  Traffic drifts from the counts that placed it:
- * q_e is multiplied by exp(drift z), z normal.
+ * largest first, to the rank with the least load that has a slot left.  Traffic drifts from the counts that placed it, and
+ * stays as skewed as it was: ln q_e becomes m + (ln q_e - m) sqrt(1 - drift^2 / v) + drift z, z normal, with m and v the mean
+ * and variance of ln q_e.
  * Known values (many tokens): uniform popularity 1; two ranks of one expert each, chosen with chances 0.682 and 0.318: 1.365.
  * DeepSeek-R1 without balancing at EP32 has 2.56 on average over layers and, with 288 slots on 36 ranks, 1.12 (TensorRT-LLM,
  * examples/wide_ep/ep_load_balancer): log-normal popularity with sigma 1.21 gives the first, a drift of 0.115 the second.

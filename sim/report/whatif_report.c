@@ -44,6 +44,7 @@ static cJSON *row_json(const rc_whatif_row *row) {
     rc_json_add_number(entry, "usd_per_million_output", run->usd_per_million_output);
     rc_json_add_number(entry, "concurrency_mean", run->concurrency_mean);
     rc_json_add_number(entry, "kv_capacity_tokens", run->fit.kv_capacity_tokens);
+    rc_json_add_bool(entry, "stationary", run->stationary);
     rc_json_add_text(entry, "bound", bound_of(run));
     rc_json_add_text(entry, "fingerprint", run->fingerprint);
     cJSON *step = rc_json_add_object(entry, "decode_step");
@@ -99,7 +100,8 @@ static void print_table(FILE *out, const rc_whatif_result *r, rc_format format) 
     for (size_t i = 0; i < r->rows_count; i++) {
         const rc_run_result *run = &r->rows[i].run;
         rc_text_table_row(t);
-        rc_text_table_cell(t, 0, "%s%s", r->rows[i].value.text, r->rows[i].as_it_is ? " (as it is)" : "");
+        rc_text_table_cell(t, 0, "%s%s%s", r->rows[i].value.text, r->rows[i].as_it_is ? " (as it is)" : "",
+                           run->fits && !run->stationary ? " OVERLOAD" : "");
         for (size_t c = 1; c < COLUMNS && !run->fits; c++)
             rc_text_table_cell(t, c, c == 1 ? "does not fit" : "-");
         if (!run->fits)
@@ -154,6 +156,13 @@ static void print_csv(FILE *out, const rc_whatif_result *r) {
     }
 }
 
+static bool overloaded(const rc_whatif_result *r) {
+    for (size_t i = 0; i < r->rows_count; i++)
+        if (r->rows[i].run.fits && !r->rows[i].run.stationary)
+            return true;
+    return false;
+}
+
 rc_status rc_print_whatif(FILE *out, const rc_whatif_result *r, rc_format format) {
     if (format == RC_JSON) {
         print_json(out, r);
@@ -167,6 +176,8 @@ rc_status rc_print_whatif(FILE *out, const rc_whatif_result *r, rc_format format
     fprintf(out, "\n%s\n", r->sentence);
     if (!isnan(r->elasticity.output_tokens_per_s))
         fprintf(out, "elasticity: how many per cent a figure changes where the value changes by one\n");
+    if (overloaded(r))
+        fprintf(out, "OVERLOAD: the queue grows for as long as the load lasts, and latencies with it\n");
     for (size_t i = 0; i < r->rows_count; i++)
         for (size_t reason = 0; reason < r->rows[i].run.fit.reasons_count; reason++)
             fprintf(out, "%s: %s\n", r->rows[i].value.text, r->rows[i].run.fit.reasons[reason].text);

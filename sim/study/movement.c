@@ -96,14 +96,32 @@ static void append_parts(char *text, size_t size, const moved *m) {
     }
 }
 
-/* "; 34 % of it stay: all-reduce, host, kda" */
+/* What moved most against the whole: a host that is waited for again, for one. */
+static void append_counter(char *text, size_t size, const moved *m) {
+    const moved_part *most = NULL;
+    double whole = m->after - m->before, largest = part_of_it * fabs(whole);
+    for (size_t i = 0; i < m->count; i++) {
+        double by = (m->parts[i].after - m->parts[i].before) * (whole < 0 ? 1 : -1);
+        if (by >= largest) {
+            most = &m->parts[i];
+            largest = by;
+        }
+    }
+    char before[40], after[40];
+    if (most)
+        append(text, size, ", against %s (%s to %s)", most->family,
+               rc_quantity_text(before, sizeof before, most->before, RC_SECONDS),
+               rc_quantity_text(after, sizeof after, most->after, RC_SECONDS));
+}
+
+/* "; 34 % of it stays: all-reduce, host, kda" */
 static void append_still(char *text, size_t size, const moved *m) {
     double share = 0, below = INFINITY;
     for (size_t i = 0; i < m->count; i++)
         share += stays(m->parts[i].before, m->parts[i].after) ? m->parts[i].before / m->before : 0;
     if (share < still)
         return;
-    append(text, size, "; %.0f %% of it stay:", 100 * share);
+    append(text, size, "; %.0f %% of it stays:", 100 * share);
     for (int named = 0; named < NAMED; named++) {
         const moved_part *largest = NULL;
         for (size_t i = 0; i < m->count; i++) {
@@ -128,6 +146,7 @@ static void append_whole(char *text, size_t size, const char *what, const moved 
     else {
         append(text, size, "; %s takes %s instead of %s,", what, after, before);
         append_parts(text, size, m);
+        append_counter(text, size, m);
         append_still(text, size, m);
     }
 }

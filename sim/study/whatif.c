@@ -43,10 +43,11 @@ static bool read_variations(whatif *w) {
         if (!rc_variation_read(w->question->varied[i], w->resolved, &w->varied[i], w->arena, w->problems))
             return false;
         if (w->varied[i].count != w->varied[0].count) {
-            rc_problems_report(w->problems, RC_USAGE, w->varied[i].path,
-                               rc_arena_format(w->arena, "%zu values", w->varied[i].count),
-                               rc_arena_format(w->arena, "%zu, as %s has", w->varied[0].count, w->varied[0].path),
-                               "paths that vary together have as many values each");
+            rc_problems_report(
+                w->problems, RC_USAGE, w->varied[i].path,
+                rc_arena_format(w->arena, "%zu value%s", w->varied[i].count, w->varied[i].count == 1 ? "" : "s"),
+                rc_arena_format(w->arena, "%zu, as %s has", w->varied[0].count, w->varied[0].path),
+                "paths that vary together have as many values each");
             return false;
         }
     }
@@ -77,15 +78,20 @@ static rc_status play(const whatif *w, rc_scenario *scenario, rc_whatif_row *row
 
 static rc_status play_as_it_is(whatif *w) {
     rc_whatif_row *row = &w->result->rows[w->result->rows_count++];
-    const cJSON *there = rc_value_at(w->resolved, w->varied[0].path);
-    char *whole = there ? cJSON_PrintUnformatted(there) : NULL;
     row->as_it_is = true;
-    row->number = rc_number_of(there);
-    snprintf(row->value.text, RC_TEXT_LENGTH, "%s",
-             cJSON_IsString(there) ? there->valuestring
-             : whole               ? whole
-                                   : "left out");
-    cJSON_free(whole);
+    row->number = rc_number_of(rc_value_at(w->resolved, w->varied[0].path));
+    for (size_t i = 0; i < w->question->varied_count; i++) {
+        const cJSON *there = rc_value_at(w->resolved, w->varied[i].path);
+        char *whole = there ? cJSON_PrintUnformatted(there) : NULL;
+        size_t used = strlen(row->value.text);
+        bool alone = w->question->varied_count == 1;
+        snprintf(row->value.text + used, RC_TEXT_LENGTH - used, "%s%s%s%s", i ? ", " : "",
+                 alone ? "" : w->varied[i].path, alone ? "" : "=",
+                 cJSON_IsString(there) ? there->valuestring
+                 : whole               ? whole
+                                       : "left out");
+        cJSON_free(whole);
+    }
     return play(w, open_with(w, NULL, 0), row);
 }
 
@@ -215,6 +221,8 @@ rc_status rc_whatif(const rc_whatif_question *question, rc_whatif_result *r, rc_
     if (status != RC_OK)
         return status;
     r->elasticity = (rc_elasticity){slope(r, output_of), slope(r, ttft_of), slope(r, tpot_of), slope(r, usd_of)};
+    if (question->varied_count > 1) /* of which of them would it be? */
+        r->elasticity = (rc_elasticity){NAN, NAN, NAN, NAN};
     describe(r);
     for (size_t i = 0; i < r->rows_count; i++)
         if (r->rows[i].run.fits)

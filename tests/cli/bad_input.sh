@@ -237,7 +237,7 @@ usage() {
     refused "an empty value" 2 parallel.tp "an empty value" commas whatif k3-8xb300 --vary parallel.tp=8,,16
     refused "a multiple of a text" 2 model.name '"kimi-k3"' "a number" whatif k3-8xb300 --vary model.name=x2
     refused "a multiple of nothing" 2 seed.none nothing "a number" whatif k3-8xb300 --vary seed.none=x2
-    refused "paths with unlike counts" 2 hardware.count "1 values" "2, as parallel.tp" \
+    refused "paths with unlike counts" 2 hardware.count "1 value" "2, as parallel.tp" \
         whatif k3-8xb300 --vary parallel.tp=8,16 --vary hardware.count=8
     refused "a varied key that is not there" 3 hardware.accelerator.memory_bandwith "" 'did you mean "memory_bandwidth"' \
         whatif k3-8xb300 --vary hardware.accelerator.memory_bandwith=1TB/s,2TB/s

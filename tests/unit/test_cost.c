@@ -227,6 +227,9 @@ START_TEST(loads_of_deepseek_r1_come_out) {
     close_to(rc_rank_load_pairs(&before, sampled), 2.56, 0.03);
     rc_rank_load after = load_of(routing, 256, 8, 36, (rc_balance){true, 32, 0.115});
     close_to(rc_rank_load_pairs(&after, sampled), 1.12, 0.01);
+    rc_rank_load stale = load_of(routing, 256, 8, 36, (rc_balance){true, 32, 1.21}); /* counts of other traffic */
+    ck_assert_double_gt(rc_rank_load_pairs(&stale, sampled), 1.5);
+    close_to(rc_rank_load_distinct(&stale, 16), rc_rank_load_distinct(&after, 16), 0.25); /* as skewed as before */
     rc_rank_load ideal = load_of(routing, 256, 8, 36, (rc_balance){true, 32, 0});
     ck_assert_double_lt(rc_rank_load_pairs(&ideal, sampled), 1.02);
     rc_rank_load copies = load_of(routing, 256, 8, 32, (rc_balance){true, 0, 0}); /* moved, not copied */
