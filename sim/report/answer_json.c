@@ -73,3 +73,13 @@ void rc_print_problems(FILE *out, const rc_problems *problems) {
     for (size_t i = 0; i < rc_notes_count(problems); i++)
         fprintf(out, "note: %s\n", rc_notes_at(problems, i));
 }
+
+const char *rc_breakdown_name(const rc_run_result *r, int part) {
+    static const char *const names[] = {
+#define RC_X(name, text) text,
+        RC_BREAKDOWN_LIST(RC_X)
+#undef RC_X
+    };
+    bool link = part == RC_TIME_LINK_INNER || part == RC_TIME_LINK_OUTER;
+    return link ? r->link_names[part - RC_TIME_LINK_INNER].text : names[part];
+}

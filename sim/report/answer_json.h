@@ -13,4 +13,6 @@ void rc_add_range(cJSON *object, const char *key, const rc_range *range);
 cJSON *rc_fit_json(const rc_fit_result *result);
 /* Prints texts below a heading, one a line; nothing where there are none. */
 void rc_print_texts(FILE *out, const char *heading, const rc_text *texts, size_t count);
+/* "hbm", "link.nvlink": a part of a run's breakdown, links by their names. */
+const char *rc_breakdown_name(const rc_run_result *r, int part);
 #endif

@@ -4,16 +4,6 @@
 #include "text.h"
 #include <math.h>
 
-static const char *part_name(const rc_run_result *r, int part) {
-    static const char *const names[] = {
-#define RC_X(name, text) text,
-        RC_BREAKDOWN_LIST(RC_X)
-#undef RC_X
-    };
-    bool link = part == RC_TIME_LINK_INNER || part == RC_TIME_LINK_OUTER;
-    return link ? r->link_names[part - RC_TIME_LINK_INNER].text : names[part];
-}
-
 static bool has_part(const rc_run_result *r, int part) {
     return r->breakdown[part] > 0 || (part != RC_TIME_LINK_INNER && part != RC_TIME_LINK_OUTER);
 }
@@ -106,7 +96,7 @@ static cJSON *run_json(const rc_run_result *r, bool timing) {
     cJSON *breakdown = rc_json_add_object(a, "breakdown");
     for (int part = 0; part < RC_TIME_COUNT; part++)
         if (has_part(r, part))
-            rc_json_add_number(breakdown, part_name(r, part), r->breakdown[part]);
+            rc_json_add_number(breakdown, rc_breakdown_name(r, part), r->breakdown[part]);
     cJSON *ceiling = rc_json_add_object(a, "ceiling");
     rc_json_add_number(ceiling, "output_tokens_per_s", r->ceiling_output_tokens_per_s);
     rc_json_add_number(ceiling, "tpot_s", r->ceiling_tpot_s);
@@ -188,7 +178,7 @@ static void print_bound(FILE *out, const rc_run_result *r) {
         }
     fprintf(out, "bound by ");
     for (int i = 0; i < RC_TIME_COUNT && r->breakdown[order[i]] >= 0.005; i++)
-        fprintf(out, "%s%s %.0f %%", i ? ", " : "", part_name(r, order[i]), 100 * r->breakdown[order[i]]);
+        fprintf(out, "%s%s %.0f %%", i ? ", " : "", rc_breakdown_name(r, order[i]), 100 * r->breakdown[order[i]]);
     fputc('\n', out);
 }
 

@@ -14,16 +14,10 @@ static const rc_run_result *as_it_is(const rc_whatif_result *r) {
 }
 
 static const char *bound_of(const rc_run_result *run) {
-    static const char *const names[] = {
-#define RC_X(name, text) text,
-        RC_BREAKDOWN_LIST(RC_X)
-#undef RC_X
-    };
     int most = 0;
     for (int i = 1; i < RC_TIME_COUNT; i++)
         most = run->breakdown[i] > run->breakdown[most] ? i : most;
-    bool link = most == RC_TIME_LINK_INNER || most == RC_TIME_LINK_OUTER;
-    return link ? run->link_names[most - RC_TIME_LINK_INNER].text : names[most];
+    return rc_breakdown_name(run, most);
 }
 
 static cJSON *row_json(const rc_whatif_row *row) {

@@ -4,7 +4,6 @@
 #include <gsl/gsl_multimin.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { SMALL, LARGE, LATENCY = 0, EFFICIENCY = 2, PARAMETERS = 4, STEPS_MAX = 4000, RESTARTS = 3 };
 
@@ -23,7 +22,7 @@ typedef struct problem {
 
 static operation operation_of(const rc_sample *s) {
     double n = s->shape[1], most = (n - 1) / n;
-    bool library = strcmp(s->kernel, "NCCL") == 0;
+    bool library = rc_kernel_is_library(s->kernel);
     switch (s->kind) {
     case RC_SAMPLE_ALL_TO_ALL: return (operation){{most, most}, {2, 2}, {"direct", "direct"}};
     case RC_SAMPLE_ALL_GATHER:
@@ -89,7 +88,7 @@ rc_collective_fit rc_collective_fit_messages(const rc_sample *samples, size_t co
                                              rc_kernel_fit *fit) {
     problem p = {samples, count, link, false};
     gsl_vector *x = gsl_vector_alloc(PARAMETERS);
-    bool library = strcmp(samples->kernel, "NCCL") == 0;
+    bool library = rc_kernel_is_library(samples->kernel);
     const double start[PARAMETERS] = {log(library ? 6e-6 : 3e-6), log(library ? 15e-6 : 10e-6),
                                       log(library ? 0.05 : 0.5), log(0.7)};
     for (size_t i = 0; i < PARAMETERS; i++)

@@ -277,11 +277,7 @@ static double share_of_falls(const rc_sample *samples, size_t count) {
 
 static double rounded(double value) {
     const double nothing = 1e-12; /* seconds: a term that the rows have no use for */
-    char text[40];
-    if (value < nothing)
-        return 0;
-    snprintf(text, sizeof text, "%.4g", value);
-    return strtod(text, NULL);
+    return value < nothing ? 0 : rc_four_digits(value);
 }
 
 static rc_kernel kernel_of(const double *x, const rc_sample *sample, rc_tiles tiles) {

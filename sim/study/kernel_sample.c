@@ -87,6 +87,10 @@ bool rc_sample_is_message(const rc_sample *s) {
     return s->kind >= RC_SAMPLE_ALL_REDUCE;
 }
 
+bool rc_kernel_is_library(const char *kernel) {
+    return strcmp(kernel, "NCCL") == 0;
+}
+
 bool rc_sample_is_held_out(const rc_sample *s) {
     return rc_hash_bytes(RC_HASH_START, s->shape, sizeof s->shape) % 3 == 0;
 }

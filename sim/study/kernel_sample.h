@@ -55,6 +55,7 @@ typedef struct rc_tiles {
 } rc_tiles;
 
 bool rc_sample_is_message(const rc_sample *sample);
+bool rc_kernel_is_library(const char *kernel); /* NCCL's: any engine may run it */
 #define RC_NO_TILES ((rc_tiles){1, 1, false})
 rc_work rc_sample_work(const rc_sample *sample, rc_tiles tiles);
 /* A third of the shapes, whatever is measured beside them, is left out of every fit. */

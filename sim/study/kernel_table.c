@@ -66,7 +66,7 @@ static bool is_system(const char *system, const char *accelerator) {
 static bool is_ours(const table *t) {
     const char *engine = column_of(t, "framework") >= 0 ? text_of(t, "framework") : text_of(t, "engine");
     bool library = column_of(t, "source") >= 0 ||
-                   (column_of(t, "kernel_source") >= 0 && strcmp(text_of(t, "kernel_source"), "NCCL") == 0);
+                   (column_of(t, "kernel_source") >= 0 && rc_kernel_is_library(text_of(t, "kernel_source")));
     if (library) /* kernels that several engines use */
         engine = t->engine;
     return is_system(text_of(t, "system"), t->accelerator->name) && strcasecmp(engine, t->engine) == 0;

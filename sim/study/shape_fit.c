@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "shape_fit.h"
 #include "quantile.h"
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,17 +29,6 @@ typedef struct fitter {
     double *members; /* residuals of the rows of a point */
 } fitter;
 
-static int compare_numbers(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double four_digits(double value) {
-    char text[40];
-    snprintf(text, sizeof text, "%.4g", value);
-    return strtod(text, NULL);
-}
-
 /* Points at the values themselves or, where there are many, spread over them. */
 static void place_points(fitter *f, int axis) {
     candidate *c = &f->axes[axis];
@@ -46,7 +36,7 @@ static void place_points(fitter *f, int axis) {
     size_t distinct = 0, wanted = f->count / ROWS_A_POINT;
     for (size_t i = 0; i < f->count; i++)
         values[i] = f->rows[i].axes[axis];
-    qsort(values, f->count, sizeof *values, compare_numbers);
+    gsl_sort(values, 1, f->count);
     for (size_t i = 0; i < f->count; i++)
         if (distinct == 0 || values[i] > values[distinct - 1])
             values[distinct++] = values[i];
@@ -54,7 +44,7 @@ static void place_points(fitter *f, int axis) {
     wanted = wanted > distinct ? distinct : wanted;
     c->count = 0;
     for (size_t i = 0; i < wanted && wanted > 1; i++) {
-        double at = four_digits(values[i * (distinct - 1) / (wanted - 1)]);
+        double at = rc_four_digits(values[i * (distinct - 1) / (wanted - 1)]);
         if (at > 0 && (c->count == 0 || at > c->points[c->count - 1].at))
             c->points[c->count++] = (rc_curve_point){at, 1};
     }
@@ -88,7 +78,7 @@ static void fit_curve(fitter *f, int axis, const double *residuals) {
             if (c->next[i] == p)
                 f->members[n++] = residuals[i];
         double median = n ? rc_quantile(f->members, n, 0.5) : 0;
-        c->points[p].factor = four_digits(exp(median * (double)n / ((double)n + sceptics)));
+        c->points[p].factor = rc_four_digits(exp(median * (double)n / ((double)n + sceptics)));
     }
 }
 

@@ -56,12 +56,17 @@ static bool read_variations(whatif *w) {
 
 /* ---------- playing */
 
-static double number_of_text(const char *text) {
+static cJSON *value_of_text(const char *text) {
     cJSON *value = cJSON_ParseWithOpts(text, NULL, true);
-    value = value ? value : cJSON_CreateString(text);
-    double number = rc_number_of(value);
-    cJSON_Delete(value);
-    return number;
+    return value ? value : cJSON_CreateString(text);
+}
+
+/* "900GB/s"; of several paths "parallel.tp=16, hardware.count=16". */
+static void add_label(const whatif *w, rc_whatif_row *row, const char *path, const char *value) {
+    size_t used = strlen(row->value.text);
+    bool alone = w->question->varied_count == 1;
+    snprintf(row->value.text + used, RC_TEXT_LENGTH - used, "%s%s%s%s", used ? ", " : "", alone ? "" : path,
+             alone ? "" : "=", value);
 }
 
 static rc_status play(const whatif *w, rc_scenario *scenario, rc_whatif_row *row) {
@@ -83,13 +88,7 @@ static rc_status play_as_it_is(whatif *w) {
     for (size_t i = 0; i < w->question->varied_count; i++) {
         const cJSON *there = rc_value_at(w->resolved, w->varied[i].path);
         char *whole = there ? cJSON_PrintUnformatted(there) : NULL;
-        size_t used = strlen(row->value.text);
-        bool alone = w->question->varied_count == 1;
-        snprintf(row->value.text + used, RC_TEXT_LENGTH - used, "%s%s%s%s", i ? ", " : "",
-                 alone ? "" : w->varied[i].path, alone ? "" : "=",
-                 cJSON_IsString(there) ? there->valuestring
-                 : whole               ? whole
-                                       : "left out");
+        add_label(w, row, w->varied[i].path, cJSON_IsString(there) ? there->valuestring : whole ? whole : "left out");
         cJSON_free(whole);
     }
     return play(w, open_with(w, NULL, 0), row);
@@ -98,16 +97,26 @@ static rc_status play_as_it_is(whatif *w) {
 static rc_status play_value(whatif *w, size_t index) {
     rc_whatif_row *row = &w->result->rows[w->result->rows_count++];
     const char *settings[RC_VARIED_MAX];
-    bool alone = w->question->varied_count == 1;
+    cJSON *first = value_of_text(w->varied[0].values[index]);
+    row->number = rc_number_of(first);
+    cJSON_Delete(first);
     for (size_t i = 0; i < w->question->varied_count; i++) {
         const rc_variation *v = &w->varied[i];
-        size_t used = strlen(row->value.text);
         settings[i] = rc_arena_format(w->arena, "%s=%s", v->path, v->values[index]);
-        snprintf(row->value.text + used, RC_TEXT_LENGTH - used, "%s%s", i ? ", " : "",
-                 alone ? v->values[index] : settings[i]);
+        add_label(w, row, v->path, v->values[index]);
     }
-    row->number = number_of_text(w->varied[0].values[index]);
     return play(w, open_with(w, settings, w->question->varied_count), row);
+}
+
+/* The same text or content, or the same quantity written in another unit. */
+static bool is_there(const whatif *w, const rc_variation *v, size_t index) {
+    const double rounding = 1e-12;
+    const cJSON *there = rc_value_at(w->resolved, v->path);
+    cJSON *value = value_of_text(v->values[index]);
+    double is = rc_number_of(there), would_be = rc_number_of(value);
+    bool same = (there && cJSON_Compare(value, there, true)) || fabs(is - would_be) <= rounding * fabs(is);
+    cJSON_Delete(value);
+    return same;
 }
 
 /* The value that the scenario has anyway; `count` where it is none of them. */
@@ -115,15 +124,8 @@ static size_t value_as_it_is(const whatif *w) {
     size_t count = w->varied[0].count;
     for (size_t v = 0; v < count; v++) {
         bool same = true;
-        for (size_t i = 0; i < w->question->varied_count && same; i++) {
-            const cJSON *there = rc_value_at(w->resolved, w->varied[i].path);
-            const char *text = w->varied[i].values[v];
-            double is = rc_number_of(there), would_be = number_of_text(text);
-            cJSON *value = cJSON_Parse(text);
-            same = cJSON_IsString(there) && strcmp(there->valuestring, text) == 0;
-            same = same || fabs(is - would_be) <= 1e-12 * fabs(is) || (value && cJSON_Compare(value, there, true));
-            cJSON_Delete(value);
-        }
+        for (size_t i = 0; i < w->question->varied_count; i++)
+            same = same && is_there(w, &w->varied[i], v);
         if (same)
             return v;
     }
