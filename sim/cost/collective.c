@@ -60,7 +60,7 @@ static double priced(const rc_group *group, rc_operation operation, int level, d
                                    (reduce ? 2 * (ranks - 1) / ranks : 1) * bytes / group->bytes_per_s[level];
 }
 
-static void add(rc_cost_line *line, int level, double seconds, double bytes, double count) {
+void rc_message_add(rc_cost_line *line, int level, double seconds, double bytes, double count) {
     line->seconds[level ? RC_LINK_1 : RC_LINK_0] += count * seconds;
     line->bytes += count * bytes;
     line->launches += count;
@@ -70,9 +70,10 @@ void rc_all_reduce_add(const rc_group *group, double bytes, double count, rc_cos
     if (bytes <= 0 || group->inner * group->outer <= 1)
         return;
     if (group->inner > 1)
-        add(line, 0, priced(group, RC_ALL_REDUCE, 0, group->inner, bytes), bytes, count);
+        rc_message_add(line, 0, priced(group, RC_ALL_REDUCE, 0, group->inner, bytes), bytes, count);
     if (group->outer > 1)
-        add(line, 1, priced(group, RC_ALL_REDUCE, 1, group->outer, bytes / group->inner), bytes / group->inner, count);
+        rc_message_add(line, 1, priced(group, RC_ALL_REDUCE, 1, group->outer, bytes / group->inner),
+                       bytes / group->inner, count);
 }
 
 void rc_all_to_all_add(const rc_group *group, double bytes, double count, rc_cost_line *line) {
@@ -81,13 +82,13 @@ void rc_all_to_all_add(const rc_group *group, double bytes, double count, rc_cos
         return;
     double inside = bytes * (group->inner - 1) / ranks, outside = bytes * (ranks - group->inner) / ranks;
     if (group->inner > 1)
-        add(line, 0, priced(group, RC_ALL_TO_ALL, 0, group->inner, inside), inside, count);
+        rc_message_add(line, 0, priced(group, RC_ALL_TO_ALL, 0, group->inner, inside), inside, count);
     if (group->outer > 1)
-        add(line, 1, priced(group, RC_ALL_TO_ALL, 1, group->outer, outside), outside, count);
+        rc_message_add(line, 1, priced(group, RC_ALL_TO_ALL, 1, group->outer, outside), outside, count);
 }
 
 void rc_hand_off_add(const rc_group *group, double bytes, double count, rc_cost_line *line) {
     int level = group->outer > 1;
     if (bytes > 0 && count > 0)
-        add(line, level, priced(group, RC_POINT_TO_POINT, level, 2, bytes), bytes, count);
+        rc_message_add(line, level, priced(group, RC_POINT_TO_POINT, level, 2, bytes), bytes, count);
 }

@@ -24,7 +24,9 @@ typedef struct rc_group {
 
 /* A group of `ranks` consecutive ranks.  False where the fabric cannot join them. */
 bool rc_group_init(rc_group *group, const rc_hardware *hardware, double ranks);
-/* Adds `count` messages of `bytes` to a line; bytes and messages are counted there too. */
+/* Adds `count` messages of `bytes` that take `seconds` each on a level to a line. */
+void rc_message_add(rc_cost_line *line, int level, double seconds, double bytes, double count);
+/* Adds `count` messages of `bytes`, priced, to a line. */
 void rc_all_reduce_add(const rc_group *group, double bytes, double count, rc_cost_line *line);
 /* `bytes` leave each rank, spread evenly over the others. */
 void rc_all_to_all_add(const rc_group *group, double bytes, double count, rc_cost_line *line);

@@ -171,6 +171,11 @@ static void plan_ffn(planner *p, size_t index, rc_format_id experts_format) {
     rc_experts *experts = &p->plan->experts[p->plan->experts_count++];
     need(p, rc_experts_init(experts, f, model->hidden, experts_format, p->scenario, p->arena), "experts-bf16");
     experts->count = count;
+    p->plan->exchanges[p->plan->experts_count - 1] = (rc_exchange){.width = experts->width,
+                                                                   .top_k = f->top_k,
+                                                                   .experts = f->experts,
+                                                                   .ranks = rc_expert_ranks(&p->scenario->parallel),
+                                                                   .splits = rc_expert_tp(&p->scenario->parallel)};
     add_elementwise(p, "routing", RC_FAMILY_ROUTER, count, f->experts * 4); /* F32 scores */
     if (f->shared_inner > 0)
         add_elementwise(p, "elementwise", RC_FAMILY_SHARED, count, ACTIVATION_STREAM * f->shared_inner / tp);
@@ -207,23 +212,14 @@ static void plan_context_exchanges(rc_step_plan *plan, const rc_scenario *s) {
     plan->context_bytes = plan->context_exchanges > 0 ? bytes / plan->context_exchanges : 0;
 }
 
-/* Copies of a token that leave a rank for the experts: one to every rank that holds a part of an expert it was routed to;
- * the tp ranks that hold the same tokens share the sending. */
-static double copies_of_token(const rc_ffn *f, const rc_parallel *parallel) {
-    return fmin(f->top_k, parallel->ep) * rc_expert_tp(parallel) / parallel->tp;
-}
-
 static void plan_messages(planner *p) {
     const rc_scenario *s = p->scenario;
     const rc_parallel *parallel = &s->parallel;
     rc_step_plan *plan = p->plan;
-    double ranks = rc_expert_ranks(parallel), moe = 0, width = s->model.hidden;
+    double ranks = rc_expert_ranks(parallel), moe = 0;
     for (size_t i = 0; i < s->model.ffns_count; i++)
-        if (s->model.ffns[i].kind == RC_MOE) {
+        if (s->model.ffns[i].kind == RC_MOE)
             moe += rc_model_ffn_layers(&s->model, i, 0, s->model.layers_total);
-            width = s->model.ffns[i].latent > 0 ? s->model.ffns[i].latent : s->model.hidden;
-            plan->dispatch_bytes = copies_of_token(&s->model.ffns[i], parallel) * width * 2;
-        }
     bool joined = rc_group_init(&plan->tensor_group, &s->hardware, parallel->tp) &&
                   rc_group_init(&plan->context_group, &s->hardware, parallel->dcp) &&
                   rc_group_init(&plan->expert_group, &s->hardware, ranks) &&
@@ -238,7 +234,7 @@ static void plan_messages(planner *p) {
     for (size_t i = 0; i < s->model.mixers_count; i++)
         if (parallel->tp > 1 && s->model.mixers[i].qk_norm == RC_QK_NORM_LAYER)
             plan->norm_reduces += rc_model_mixer_layers(&s->model, i, 0, s->model.layers_total);
-    plan->all_to_alls = parallel->dp > 1 ? 2 * moe : 0;
+    plan->senders = parallel->dp > 1 ? parallel->tp : 0;
     plan->hand_offs = parallel->pp - 1;
 }
 
@@ -304,7 +300,11 @@ static void note_provenance(rc_step_plan *plan) {
     for (int i = 0; i < plan->elementwise_count; i++)
         of[plan->elementwise[i].family] = worse(of[plan->elementwise[i].family], plan->elementwise[i].rate.provenance);
     note_messages(of, RC_FAMILY_ALL_REDUCE, &plan->tensor_group, RC_ALL_REDUCE);
-    note_messages(of, RC_FAMILY_ALL_TO_ALL, &plan->expert_group, RC_ALL_TO_ALL);
+    if (plan->senders > 0 && rc_exchange_is_known(&plan->expert_group)) {
+        note_messages(of, RC_FAMILY_ALL_TO_ALL, &plan->expert_group, RC_DISPATCH);
+        note_messages(of, RC_FAMILY_ALL_TO_ALL, &plan->expert_group, RC_COMBINE);
+    } else
+        note_messages(of, RC_FAMILY_ALL_TO_ALL, &plan->expert_group, RC_ALL_TO_ALL);
     note_messages(of, RC_FAMILY_HAND_OFF, &plan->stage_group, RC_POINT_TO_POINT);
 }
 
@@ -385,6 +385,18 @@ static void hide_launches(const rc_step_plan *plan, rc_step_cost *cost) {
         cost->lines[family].seconds[RC_LAUNCH] *= 1 - plan->launch_hidden;
 }
 
+/* `tokens` of all ranks, `held` by one. */
+static void add_exchanges(const rc_step_plan *plan, double tokens, double held, rc_step_cost *cost) {
+    for (int i = 0; i < plan->experts_count && plan->senders > 0; i++) {
+        rc_exchange exchange = plan->exchanges[i];
+        exchange.tokens = held / plan->senders;
+        exchange.domains = plan->expert_group.outer;
+        exchange.busiest = rc_rank_load_pairs(&plan->experts[i].load, tokens);
+        rc_expert_exchange_add(&plan->expert_group, &exchange, plan->experts[i].count,
+                               &cost->lines[RC_FAMILY_ALL_TO_ALL]);
+    }
+}
+
 void rc_step_fixed(const rc_step_plan *plan, const rc_load *whole, rc_step_cost *cost) {
     rc_load load = rank_load(whole, plan->dp);
     *cost = (rc_step_cost){0};
@@ -404,9 +416,7 @@ void rc_step_fixed(const rc_step_plan *plan, const rc_load *whole, rc_step_cost 
                       &cost->lines[RC_FAMILY_ALL_REDUCE]);
     rc_all_reduce_add(&plan->tensor_group, load.tokens * 2 * sizeof(float), plan->norm_reduces,
                       &cost->lines[RC_FAMILY_ALL_REDUCE]);
-    double busiest = plan->experts_count > 0 ? rc_rank_load_pairs(&plan->experts[0].load, whole->tokens) : 1;
-    rc_all_to_all_add(&plan->expert_group, load.tokens * plan->dispatch_bytes * busiest, plan->all_to_alls,
-                      &cost->lines[RC_FAMILY_ALL_TO_ALL]);
+    add_exchanges(plan, whole->tokens, load.tokens, cost);
     rc_all_to_all_add(&plan->context_group, load.decode_sequences * plan->context_bytes, plan->context_exchanges,
                       &cost->lines[RC_FAMILY_ALL_TO_ALL]);
     rc_hand_off_add(&plan->stage_group, load.tokens * plan->message_bytes, plan->hand_offs,

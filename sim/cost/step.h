@@ -17,6 +17,7 @@
 #include "attention.h"
 #include "collective.h"
 #include "elementwise.h"
+#include "expert_exchange.h"
 #include "experts.h"
 #include "gemm.h"
 #include "linear_attention.h"
@@ -42,10 +43,12 @@ typedef struct rc_step_plan {
     double reaches[RC_REACHES_MAX]; /* reaches[0] is infinite */
     int reaches_count;
     rc_group tensor_group, context_group, expert_group, stage_group;
-    double all_reduces, all_to_alls, hand_offs; /* messages of a step */
-    double norm_reduces;   /* of the squares that norms over split queries and keys need, two F32 values a token */
-    double message_bytes;  /* of a token, in an all-reduce or a hand-off */
-    double dispatch_bytes; /* of a token, in one all-to-all */
+    double all_reduces, hand_offs; /* messages of a step */
+    rc_exchange
+        exchanges[RC_FFNS_MAX]; /* tokens to experts and back, for each kind in `experts`; tokens are filled in */
+    double senders; /* ranks that hold the same tokens and share sending them to experts; 0: every rank holds all */
+    double norm_reduces;  /* of the squares that norms over split queries and keys need, two F32 values a token */
+    double message_bytes; /* of a token, in an all-reduce or a hand-off */
     double context_exchanges, context_bytes; /* messages of a step between ranks that share a cache (DCP), bytes of a
                                                  * sequence in each */
     double dp;

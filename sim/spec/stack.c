@@ -5,9 +5,10 @@
 #include <string.h>
 
 const char *const rc_provenance_names[] = {"measured", "fitted", "transferred", "assumed", NULL};
-static const char *const operation_names[] = {"all-reduce", "all-to-all", "point-to-point", NULL};
-static const char *const algorithm_names[] = {"one-shot", "two-shot", "ring", "direct", NULL};
-static const char *const level_names[] = {"inner", "outer", NULL};
+const char *const rc_operation_names[] = {"all-reduce", "all-to-all", "point-to-point", "dispatch", "combine", NULL};
+const char *const rc_algorithm_names[] = {"one-shot",        "two-shot",      "ring", "direct",
+                                          "copy-per-expert", "copy-per-rank", NULL};
+const char *const rc_level_names[] = {"inner", "outer", NULL};
 
 #define PROVENANCE(type)                                                                                               \
     {"provenance",                                                                                                     \
@@ -60,17 +61,23 @@ RC_LOCAL_TABLE(
 
 RC_LOCAL_TABLE(collective_table, rc_collective, "collective", "One algorithm of one collective on one level.",
                {"operation", RC_FIELD_CHOICE, offsetof(rc_collective, operation), "what it does", .required = true,
-                .choices = operation_names},
+                .choices = rc_operation_names},
                {"algorithm", RC_FIELD_CHOICE, offsetof(rc_collective, algorithm), "how", .required = true,
-                .choices = algorithm_names},
+                .choices = rc_algorithm_names},
                {"level", RC_FIELD_CHOICE, offsetof(rc_collective, level), "on which level of the fabric",
-                .required = true, .choices = level_names},
+                .required = true, .choices = rc_level_names},
                {"latency", RC_FIELD_QUANTITY, offsetof(rc_collective, latency_s), "of the software", .required = true,
                 .unit = RC_SECONDS},
                {"hops", RC_FIELD_NUMBER, offsetof(rc_collective, hops), "how often the link's latency is paid",
                 .absent = 0, .low = 0, .high = 1000},
                {"efficiency", RC_FIELD_NUMBER, offsetof(rc_collective, efficiency), "share of the link's bandwidth",
                 .required = true, .low = 0.001, .high = 1},
+               {"token_time", RC_FIELD_QUANTITY, offsetof(rc_collective, token_s),
+                "of dispatch and combine, for each token a rank sends", .unit = RC_SECONDS},
+               {"expert_time", RC_FIELD_QUANTITY, offsetof(rc_collective, expert_s),
+                "of dispatch and combine, for each expert", .unit = RC_SECONDS},
+               {"format", RC_FIELD_CHOICE, offsetof(rc_collective, format), "of the values dispatch and combine send",
+                .absent = RC_BF16, .choices = rc_format_names},
                {"samples", RC_FIELD_COUNT, offsetof(rc_collective, samples), "rows fitted", .absent = NAN},
                {"median_error", RC_FIELD_NUMBER, offsetof(rc_collective, median_error), "on rows held out",
                 .absent = NAN},

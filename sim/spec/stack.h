@@ -41,8 +41,21 @@ typedef struct rc_kernel {
     const char *source;
 } rc_kernel;
 
-typedef enum rc_operation { RC_ALL_REDUCE, RC_ALL_TO_ALL, RC_POINT_TO_POINT } rc_operation;
-typedef enum rc_algorithm { RC_ONE_SHOT, RC_TWO_SHOT, RC_RING, RC_DIRECT } rc_algorithm;
+/* DISPATCH sends tokens to the ranks of their experts, COMBINE brings the results back. */
+typedef enum rc_operation { RC_ALL_REDUCE, RC_ALL_TO_ALL, RC_POINT_TO_POINT, RC_DISPATCH, RC_COMBINE } rc_operation;
+/* The last two belong to DISPATCH and COMBINE: a token is sent once to each of its experts, or once to each rank that holds
+ * any of them. */
+typedef enum rc_algorithm {
+    RC_ONE_SHOT,
+    RC_TWO_SHOT,
+    RC_RING,
+    RC_DIRECT,
+    RC_COPY_PER_EXPERT,
+    RC_COPY_PER_RANK
+} rc_algorithm;
+
+extern const char *const rc_operation_names[], *const rc_algorithm_names[];
+extern const char *const rc_level_names[]; /* "inner", "outer" */
 
 typedef struct rc_collective {
     int operation, algorithm;
@@ -50,6 +63,8 @@ typedef struct rc_collective {
     double latency_s;                        /* of the software: kernel, synchronisation */
     double hops;                             /* how often the link's own latency is paid */
     double efficiency;                       /* share of the link's bandwidth */
+    double token_s, expert_s;                /* of DISPATCH and COMBINE: for each token a rank sends, for each expert */
+    int format;                              /* rc_format_id of the values they send */
     double samples, median_error, p90_error; /* of a fit, on rows held out; NaN: none */
     int provenance;
     const char *source;

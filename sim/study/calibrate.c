@@ -3,6 +3,7 @@
  * that it starts from. */
 #include "catalog.h"
 #include "collective_fit.h"
+#include "exchange_fit.h"
 #include "kernel_fit.h"
 #include "kernel_table.h"
 #include "scenario.h"
@@ -19,7 +20,7 @@ typedef struct calibrator {
     cJSON *json; /* the stack, as it will be written */
     rc_stack stack;
     rc_accelerator accelerator;
-    rc_fabric fabric; /* of one node; no levels where none ships */
+    rc_fabric fabric; /* of one node or of several; no levels where none ships */
     rc_samples samples;
 } calibrator;
 
@@ -39,9 +40,9 @@ static bool read_typed(calibrator *c, const rc_table *table, const cJSON *json, 
     return good;
 }
 
-/* What joins the accelerators inside a node, where the tables hold messages. */
+/* What joins the accelerators, where the tables hold messages: the inner level, and with 400 Gb/s a GPU the outer. */
 static bool load_fabric(calibrator *c) {
-    static const char *const kinds[] = {"nvlink", "mesh", "pcie", NULL};
+    static const char *const kinds[] = {"ib-400", "nvlink", "mesh", "pcie", NULL};
     for (size_t i = 0; kinds[i]; i++) {
         const char *name = rc_arena_format(c->arena, "%s-%s", c->accelerator.name, kinds[i]);
         if (!rc_catalog_find(RC_CATALOG_FABRIC, name, c->arena))
@@ -146,27 +147,58 @@ static void write_kernel(calibrator *c, const rc_kernel_fit *fit) {
     cJSON_AddItemToObject(kernels, fit->family, entry);
 }
 
-/* The fitted algorithms take the place of the stack's own for this operation inside a node. */
-static void write_messages(calibrator *c, const rc_collective_fit *found, const rc_kernel_fit *fit) {
-    cJSON *list = rc_json_get(c->json, "collectives");
+static bool has_text(const cJSON *entry, const char *key, const char *text) {
+    return strcmp(cJSON_GetStringValue(rc_json_get(entry, key)), text) == 0;
+}
+
+/* Takes the stack's own numbers for an operation on a level away; `algorithm` NULL: of all algorithms. */
+static void remove_messages(cJSON *list, const char *operation, const char *level, const char *algorithm) {
     for (int i = cJSON_GetArraySize(list) - 1; i >= 0; i--) {
         const cJSON *entry = cJSON_GetArrayItem(list, i);
-        const cJSON *operation = rc_json_get(entry, "operation"), *level = rc_json_get(entry, "level");
-        if (strcmp(cJSON_GetStringValue(operation), fit->family) == 0 &&
-            strcmp(cJSON_GetStringValue(level), "inner") == 0)
+        if (has_text(entry, "operation", operation) && has_text(entry, "level", level) &&
+            (!algorithm || has_text(entry, "algorithm", algorithm)))
             cJSON_DeleteItemFromArray(list, i);
     }
+}
+
+static void write_message(const calibrator *c, cJSON *list, const rc_collective *message, const rc_kernel_fit *fit) {
+    cJSON *entry = cJSON_CreateObject();
+    rc_json_add_text(entry, "operation", rc_operation_names[message->operation]);
+    rc_json_add_text(entry, "algorithm", rc_algorithm_names[message->algorithm]);
+    rc_json_add_text(entry, "level", rc_level_names[message->level]);
+    put_time(entry, "latency", round(message->latency_s * 1e9) / 1e9);
+    rc_json_add_number(entry, "hops", message->hops);
+    rc_json_add_number(entry, "efficiency", share(message->efficiency));
+    if (message->token_s >= 1e-12)
+        put_time(entry, "token_time", round(message->token_s * 1e12) / 1e12);
+    if (message->expert_s >= 1e-12)
+        put_time(entry, "expert_time", round(message->expert_s * 1e12) / 1e12);
+    if (message->format != RC_BF16)
+        rc_json_add_text(entry, "format", rc_format_names[message->format]);
+    put_origin(c, entry, fit);
+    cJSON_InsertItemInArray(list, 0, entry);
+}
+
+/* The fitted algorithms take the place of the stack's own for this operation inside a node. */
+static void write_collective(const calibrator *c, const rc_collective_fit *found, const rc_kernel_fit *fit) {
+    cJSON *list = rc_json_get(c->json, "collectives");
+    remove_messages(list, rc_operation_names[found->operation], "inner", NULL);
     for (int a = 1; a >= 0; a--) {
-        cJSON *entry = cJSON_CreateObject();
-        rc_json_add_text(entry, "operation", fit->family);
-        rc_json_add_text(entry, "algorithm", found->algorithms[a]);
-        rc_json_add_text(entry, "level", "inner");
-        put_time(entry, "latency", round(found->latency_s[a] * 1e9) / 1e9);
-        rc_json_add_number(entry, "hops", found->hops[a]);
-        rc_json_add_number(entry, "efficiency", share(found->efficiency[a]));
-        put_origin(c, entry, fit);
-        cJSON_InsertItemInArray(list, 0, entry);
+        rc_collective message = {.operation = found->operation,
+                                 .algorithm = found->algorithms[a],
+                                 .latency_s = found->latency_s[a],
+                                 .hops = found->hops[a],
+                                 .efficiency = found->efficiency[a],
+                                 .format = RC_BF16};
+        write_message(c, list, &message, fit);
     }
+}
+
+static void write_exchange(const calibrator *c, const rc_collective *message, const rc_kernel_fit *fit) {
+    cJSON *list = rc_json_get(c->json, "collectives");
+    remove_messages(list, rc_operation_names[message->operation], rc_level_names[message->level],
+                    rc_algorithm_names[message->algorithm]);
+    write_message(c, list, message, fit);
 }
 
 static const char *names_of_curves(const calibrator *c, const rc_kernel *kernel) {
@@ -247,7 +279,22 @@ static void fit_family(calibrator *c, size_t first, size_t end, rc_calibrate_res
         rc_note_add(c->problems, "%s: the stack keeps its numbers", list[end - 1].family);
 }
 
-/* Messages of one operation, kernel by kernel; a stack has places for an engine's own all-reduce and for all-to-all. */
+/* Messages of one operation and kernel; a stack has places for an engine's own all-reduce, for all-to-all and for what
+ * goes to experts and back.  Returns whether there is a place, and the latency. */
+static bool fit_message(calibrator *c, const rc_sample *list, size_t count, rc_kernel_fit *fit, double *latency_s) {
+    if (list->kind == RC_SAMPLE_DISPATCH || list->kind == RC_SAMPLE_COMBINE) {
+        rc_collective found = rc_exchange_fit(list, count, c->fabric.levels, fit);
+        *latency_s = found.latency_s;
+        write_exchange(c, &found, fit);
+        return true;
+    }
+    rc_collective_fit found = rc_collective_fit_messages(list, count, &c->fabric.levels[0], fit);
+    *latency_s = found.latency_s[0];
+    if (found.has_place)
+        write_collective(c, &found, fit);
+    return found.has_place;
+}
+
 static void fit_messages(calibrator *c, size_t first, size_t end, rc_calibrate_result *result) {
     const rc_sample *list = c->samples.list;
     if (c->fabric.levels_count == 0) {
@@ -258,13 +305,12 @@ static void fit_messages(calibrator *c, size_t first, size_t end, rc_calibrate_r
     for (size_t last; first < end && result->families_count < RC_FAMILIES_MAX; first = last) {
         last = end_of(&c->samples, first, true);
         rc_kernel_fit fit;
-        rc_collective_fit found = rc_collective_fit_messages(list + first, last - first, &c->fabric.levels[0], &fit);
+        double latency_s;
+        bool placed = fit_message(c, list + first, last - first, &fit, &latency_s);
         rc_calibrated_family *into = &result->families[result->families_count++];
         report_family(c, into, &fit);
-        into->launch_s = found.latency_s[0];
-        into->in_stack = found.algorithms[0] != NULL;
-        if (into->in_stack)
-            write_messages(c, &found, &fit);
+        into->launch_s = latency_s;
+        into->in_stack = placed;
     }
 }
 

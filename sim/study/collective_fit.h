@@ -7,18 +7,17 @@
  *   all-reduce       bytes on the wire 2 (n - 1) / n     hops of the link 2 (n - 1)
  *   all-gather, reduce-scatter      (n - 1) / n                           n - 1
  *   all-to-all                      (n - 1) / n                           2
- * The software latency and the share of the link's bandwidth of both are found together with GSL's simplex on the mean
- * absolute error of log time, which no outlier rules.  A third of the messages is held out.
+ * The software latency and the share of the link's bandwidth of both are found together (message_fit.h).
  */
 #ifndef RC_COLLECTIVE_FIT_H
 #define RC_COLLECTIVE_FIT_H
-#include "fabric.h"
-#include "kernel_fit.h"
+#include "message_fit.h"
 
 typedef struct rc_collective_fit {
     double latency_s[2], efficiency[2]; /* of one-shot and two-shot, or of the two protocols */
     double hops[2];                     /* of messages whose hops do not grow with the ranks */
-    const char *algorithms[2];          /* as a stack names them; NULL: the stack has no place for them */
+    bool has_place;                     /* in a stack; else it is only reported */
+    int operation, algorithms[2];       /* rc_operation, rc_algorithm: the place */
 } rc_collective_fit;
 
 /* Fits to samples of one operation and kernel; errors and counts go to `fit`. */

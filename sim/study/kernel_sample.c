@@ -78,7 +78,9 @@ rc_work rc_sample_work(const rc_sample *s, rc_tiles tiles) {
     case RC_SAMPLE_ALL_REDUCE:
     case RC_SAMPLE_ALL_TO_ALL:
     case RC_SAMPLE_ALL_GATHER:
-    case RC_SAMPLE_REDUCE_SCATTER: return (rc_work){0};
+    case RC_SAMPLE_REDUCE_SCATTER:
+    case RC_SAMPLE_DISPATCH:
+    case RC_SAMPLE_COMBINE: return (rc_work){0};
     default: return rc_linear_prefill_work(x[1], x[2], x[3], x[0] * x[4], x[0]);
     }
 }

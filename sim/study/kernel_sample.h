@@ -21,7 +21,9 @@ typedef enum rc_sample_kind {
     RC_SAMPLE_ALL_REDUCE, /* messages have the shape bytes, ranks, and no kernel of the formula */
     RC_SAMPLE_ALL_TO_ALL,
     RC_SAMPLE_ALL_GATHER,
-    RC_SAMPLE_REDUCE_SCATTER
+    RC_SAMPLE_REDUCE_SCATTER,
+    RC_SAMPLE_DISPATCH, /* of experts: tokens of a rank, width, top-k, experts, ranks, nodes, algorithm */
+    RC_SAMPLE_COMBINE
 } rc_sample_kind;
 
 enum { RC_SAMPLE_SHAPES = 8 };

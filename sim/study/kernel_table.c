@@ -280,6 +280,35 @@ static bool read_message(table *t, rc_sample *s) {
     return false;
 }
 
+/* One way of an exchange of tokens with their experts, measured on all ranks.  The normal kernels share the GPU with others:
+ * rows with the library's own number of SMs count.  They wait for each other (notify) before they send. */
+static bool read_exchange(table *t, rc_sample *s, bool combine) {
+    const double library_sms = 20; /* of DeepEP's Buffer */
+    const char *mode = text_of(t, "op_name");
+    bool normal = strcmp(mode, "normal") == 0;
+    if ((!normal && strcmp(mode, "ll") != 0) ||
+        (normal && number_of(t, combine ? "combine_sms" : "dispatch_sms") != library_sms))
+        return false;
+    double nodes = number_of(t, "node_num");
+    const double per_node = 8, shape[RC_SAMPLE_SHAPES] = {number_of(t, "num_token"),
+                                                          number_of(t, "hidden_size"),
+                                                          number_of(t, "num_topk"),
+                                                          number_of(t, "num_experts"),
+                                                          per_node * nodes,
+                                                          nodes,
+                                                          normal ? RC_COPY_PER_RANK : RC_COPY_PER_EXPERT};
+    memcpy(s->shape, shape, sizeof shape);
+    s->kind = combine ? RC_SAMPLE_COMBINE : RC_SAMPLE_DISPATCH;
+    s->family = combine ? "combine" : "dispatch";
+    s->kernel = rc_arena_format(t->arena, "%s %s%s", text_of(t, "kernel_source"), normal ? "normal" : "low-latency",
+                                nodes > 1 ? " between nodes" : "");
+    double us = normal ? number_of(t, combine ? "combine_transmit_us" : "dispatch_transmit_us") +
+                             number_of(t, combine ? "combine_notify_us" : "dispatch_notify_us")
+                       : number_of(t, combine ? "combine_avg_t_us" : "dispatch_avg_t_us");
+    s->seconds = us / 1e6;
+    return true;
+}
+
 static bool read_row(table *t, rc_sample *s) {
     const char *operation = column_of(t, "op_name") >= 0 ? text_of(t, "op_name") : text_of(t, "table");
     bool linear = column_of(t, "num_v_heads") >= 0;
@@ -306,9 +335,17 @@ static bool read_row(table *t, rc_sample *s) {
 
 /* ---------- a table */
 
+static bool is_exchange(const table *t) {
+    return column_of(t, "num_topk") >= 0 && column_of(t, "dispatch_avg_t_us") >= 0;
+}
+
+static bool has_latency(const table *t) {
+    return column_of(t, "latency") >= 0 || column_of(t, "latency_us") >= 0 || is_exchange(t);
+}
+
 static bool read_header(table *t) {
-    static const char *const kinds[] = {"gemm_dtype", "bmm_dtype",   "moe_dtype",    "mla_dtype",       "attn_dtype",
-                                        "score_mode", "num_v_heads", "message_size", "inter_size_local"};
+    static const char *const kinds[] = {"gemm_dtype", "bmm_dtype",   "moe_dtype",    "mla_dtype",        "attn_dtype",
+                                        "score_mode", "num_v_heads", "message_size", "inter_size_local", "num_topk"};
     if (!rc_csv_next(t->csv))
         return false;
     t->columns = rc_csv_count(t->csv) < COLUMNS_MAX ? rc_csv_count(t->csv) : COLUMNS_MAX;
@@ -318,9 +355,9 @@ static bool read_header(table *t) {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         known = known || column_of(t, kinds[i]) >= 0;
     const char *missing = !known ? "gemm_dtype, bmm_dtype, moe_dtype, mla_dtype, attn_dtype, score_mode, num_v_heads, "
-                                   "message_size or inter_size_local"
-                          : column_of(t, "system") < 0                                    ? "system"
-                          : column_of(t, "latency") < 0 && column_of(t, "latency_us") < 0 ? "latency"
+                                   "message_size, inter_size_local or num_topk"
+                          : column_of(t, "system") < 0 ? "system"
+                          : !has_latency(t)            ? "latency"
                           : column_of(t, "framework") < 0 && column_of(t, "engine") < 0 && column_of(t, "source") < 0
                               ? "framework, engine or source"
                               : NULL;
@@ -347,6 +384,29 @@ static bool check_possible(table *t, const rc_sample *s) {
     return true;
 }
 
+static double seconds_of(table *t) {
+    return column_of(t, "latency") >= 0 ? number_of(t, "latency") / 1e3 : number_of(t, "latency_us") / 1e6;
+}
+
+/* The samples of a row: two of an exchange with experts, one of anything else. */
+static bool read_samples(table *t, rc_samples *samples) {
+    bool exchange = is_exchange(t);
+    for (int way = 0; way <= exchange; way++) {
+        rc_sample sample = {.line = rc_csv_line(t->csv), .kernel = "", .peak = RC_PEAK_BF16};
+        if (!is_ours(t) || !(exchange ? read_exchange(t, &sample, way) : read_row(t, &sample))) {
+            samples->ignored += way == 0;
+            continue;
+        }
+        if (!exchange)
+            sample.seconds = seconds_of(t);
+        if (!t->failed && !(sample.seconds > 0))
+            return refuse_time(t, &sample, "milliseconds above 0", "a time that is not positive");
+        samples->list = rc_grow(samples->list, samples->count, &samples->capacity, sizeof *samples->list);
+        samples->list[samples->count++] = sample;
+    }
+    return !t->failed;
+}
+
 bool rc_kernel_table_read(const char *file, const rc_accelerator *accelerator, const char *engine, rc_samples *samples,
                           rc_arena *arena, rc_problems *problems) {
     table t = {.csv = rc_csv_open(file, problems),
@@ -357,20 +417,8 @@ bool rc_kernel_table_read(const char *file, const rc_accelerator *accelerator, c
                .engine = engine};
     size_t from = samples->count;
     bool good = t.csv && read_header(&t);
-    while (good && rc_csv_next(t.csv)) {
-        rc_sample sample = {.line = rc_csv_line(t.csv), .kernel = "", .peak = RC_PEAK_BF16};
-        if (!is_ours(&t) || !read_row(&t, &sample)) {
-            samples->ignored++;
-            good = !t.failed;
-            continue;
-        }
-        sample.seconds =
-            column_of(&t, "latency") >= 0 ? number_of(&t, "latency") / 1e3 : number_of(&t, "latency_us") / 1e6;
-        good = !t.failed &&
-               (sample.seconds > 0 || refuse_time(&t, &sample, "milliseconds above 0", "a time that is not positive"));
-        samples->list = rc_grow(samples->list, samples->count, &samples->capacity, sizeof *samples->list);
-        samples->list[samples->count++] = sample;
-    }
+    while (good && rc_csv_next(t.csv))
+        good = read_samples(&t, samples);
     good = good && !rc_csv_failed(t.csv);
     rc_csv_close(t.csv);
     if (good && samples->count > from)

@@ -17,6 +17,9 @@
  *                    call are added up
  *   messages         op_name (all_reduce, alltoall, all_gather, reduce_scatter), kernel_source ("NCCL": of any engine),
  *                    num_gpus, message_size (elements of two bytes; of one where nccl_dtype is int8)
+ *   experts' tokens  op_name (ll: a copy per expert, normal: a copy per rank), kernel_source, node_num (of 8), hidden_size,
+ *                    num_token (of a rank), num_topk, num_experts; microseconds of both ways: dispatch_avg_t_us and
+ *                    combine_avg_t_us, or ..._transmit_us and ..._notify_us with ..._sms
  * and in all of them system ("b300_sxm"); framework, engine or, for a library's kernels that all engines use, source; and
  * latency in milliseconds or latency_us.  kernel_source names the code that ran: where a family has several, each is
  * fitted alone.

@@ -5,6 +5,7 @@
 #include "attention.h"
 #include "gemm.h"
 #include "kernel_sample.h"
+#include "quantity.h"
 #include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -315,6 +316,71 @@ START_TEST(messages_give_back_their_numbers) {
 }
 END_TEST
 
+/* Tokens sent to experts and back, inside a node and over two: made from known numbers, found again for each way, algorithm
+ * and level; rows with another number of SMs are left out. */
+START_TEST(exchanges_with_experts_give_back_their_numbers) {
+    static const char header[] =
+        "system,framework,op_name,kernel_source,node_num,hidden_size,num_token,num_topk,num_experts,"
+        "combine_avg_t_us,dispatch_avg_t_us,dispatch_sms,dispatch_transmit_us,dispatch_notify_us,"
+        "combine_sms,combine_transmit_us,combine_notify_us\n";
+    static char rows[1 << 16];
+    char path[64], target[] = "/tmp/rackcast-fitted-XXXXXX.json";
+    size_t used = 0;
+    close(mkstemps(target, 5));
+    for (double nodes = 1; nodes <= 2; nodes++)
+        for (double hidden = 2048; hidden <= 8192; hidden *= 2)
+            for (double k = 2; k <= 8; k *= 2)
+                for (double tokens = 1; tokens <= 4096; tokens *= 4) {
+                    double experts = 32 * k, each = nodes > 1 ? k / 2 : k * 7 / 8,
+                           ranks = nodes > 1 ? 1 - pow(0.5, k) : 7 * (1 - pow(7. / 8, k)),
+                           link = nodes > 1 ? 50e9 : 900e9, latency = nodes > 1 ? 3e-6 : 1e-6, values = tokens * hidden;
+                    double soon = 6e-6 + latency + values * each * (1 + 1. / 32) / (0.6 * link) + 3e-9 * tokens +
+                                  20e-9 * experts,
+                           back = 9e-6 + latency + values * each * 2 / (0.4 * link),
+                           normal = 30e-6 + latency + values * ranks * (1 + 1. / 32) / (0.7 * link) + 8e-9 * tokens;
+                    used += (size_t)snprintf(rows + used, sizeof rows - used,
+                                             "b300_sxm,sglang,ll,deepep,%.0f,%.0f,%.0f,%.0f,%.0f,%.9g,%.9g,,,,,,\n",
+                                             nodes, hidden, tokens, k, experts, 1e6 * back, 1e6 * soon);
+                    for (int sms = 20; sms <= 24; sms += 4)
+                        used += (size_t)snprintf(
+                            rows + used, sizeof rows - used,
+                            "b300_sxm,sglang,normal,deepep,%.0f,%.0f,%.0f,%.0f,%.0f,,,%d,%.9g,5,%d,%.9g,5\n", nodes,
+                            hidden, tokens, k, experts, sms, 1e6 * normal - 5, sms, 2e6 * normal - 5);
+                }
+    write_table(path, header, rows);
+    rc_problems *problems = rc_problems_new();
+    rc_calibrate_result r = calibrate_file(path, target, problems);
+    ck_assert_uint_eq(rc_problems_count(problems), 0);
+    ck_assert_uint_eq(r.families_count, 8);
+    for (size_t i = 0; i < r.families_count; i++) {
+        ck_assert_msg(r.families[i].p90_error < 0.01, "%s: %g", r.families[i].code, r.families[i].p90_error);
+        ck_assert(r.families[i].in_stack);
+    }
+    ck_assert_double_eq(r.ignored, r.rows / 4);
+    char *written = text_of_file(target);
+    cJSON *stack = cJSON_Parse(written);
+    int found = 0;
+    for (const cJSON *entry = rc_json_get(stack, "collectives")->child; entry; entry = entry->next) {
+        if (strcmp(rc_json_get(entry, "operation")->valuestring, "dispatch") != 0)
+            continue;
+        bool each = strcmp(rc_json_get(entry, "algorithm")->valuestring, "copy-per-expert") == 0;
+        ck_assert_str_eq(rc_json_get(entry, "provenance")->valuestring, "fitted");
+        close_to(rc_json_get(entry, "efficiency")->valuedouble, each ? 0.6 : 0.7, 0.01);
+        double latency_s = 0;
+        ck_assert(rc_quantity_parse(rc_json_get(entry, "latency")->valuestring, RC_SECONDS, &latency_s));
+        close_to(latency_s, each ? 6e-6 : 30e-6, 0.03);
+        found++;
+    }
+    ck_assert_int_eq(found, 4); /* they took the place of the stack's own */
+    cJSON_Delete(stack);
+    free(written);
+    unlink(path);
+    unlink(target);
+    rc_calibrate_result_free(&r);
+    rc_problems_free(problems);
+}
+END_TEST
+
 START_TEST(a_stack_is_the_same_twice_and_says_what_was_fitted) {
     char path[] = "/tmp/rackcast-fitted-XXXXXX.json";
     char *written[2];
@@ -419,12 +485,12 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("calibrate");
     add_tests(suite, "calibrate",
-              (const TTest *const[]){made_up_kernels_give_back_their_numbers, tiles_of_columns_are_found,
-                                     batched_gemms_give_back_their_numbers, packed_heads_are_found,
-                                     variants_of_a_shape_become_curves, sparse_attention_gives_back_its_numbers,
-                                     kernels_of_a_family_are_told_apart, messages_give_back_their_numbers,
-                                     a_stack_is_the_same_twice_and_says_what_was_fitted,
-                                     rows_of_one_shape_are_both_kept, too_few_rows_are_said,
-                                     tables_that_cannot_be_right_are_refused, NULL});
+              (const TTest *const[]){
+                  made_up_kernels_give_back_their_numbers, tiles_of_columns_are_found,
+                  batched_gemms_give_back_their_numbers, packed_heads_are_found, variants_of_a_shape_become_curves,
+                  sparse_attention_gives_back_its_numbers, kernels_of_a_family_are_told_apart,
+                  messages_give_back_their_numbers, exchanges_with_experts_give_back_their_numbers,
+                  a_stack_is_the_same_twice_and_says_what_was_fitted, rows_of_one_shape_are_both_kept,
+                  too_few_rows_are_said, tables_that_cannot_be_right_are_refused, NULL});
     return run_suite(suite);
 }

@@ -4,6 +4,7 @@
 #include "attention.h"
 #include "ceiling.h"
 #include "collective.h"
+#include "expert_exchange.h"
 #include "experts.h"
 #include "gemm.h"
 #include "kernel.h"
@@ -325,6 +326,81 @@ START_TEST(collectives_follow_their_formula) {
 }
 END_TEST
 
+/* Copies by hand: 8 of 256 experts on 8 ranks and on 2 nodes of 8.  The slower level counts, the faster algorithm is taken,
+ * and without any the stack's all-to-all is. */
+START_TEST(tokens_go_to_experts_as_the_algorithm_sends_them) {
+    rc_exchange x = {
+        .tokens = 100, .width = 7168, .top_k = 8, .experts = 256, .ranks = 8, .domains = 1, .splits = 1, .busiest = 1};
+    close_to(rc_exchange_copies(RC_COPY_PER_EXPERT, &x, 0), 7, 1e-12);
+    close_to(rc_exchange_copies(RC_COPY_PER_RANK, &x, 0), 7 * (1 - pow(7. / 8, 8)), 1e-12);
+    x.busiest = 3; /* a rank gets no token twice */
+    close_to(rc_exchange_copies(RC_COPY_PER_EXPERT, &x, 0), 21, 1e-12);
+    close_to(rc_exchange_copies(RC_COPY_PER_RANK, &x, 0), 7, 1e-12);
+    x.busiest = 1;
+    x.ranks = 16;
+    x.domains = 2;
+    close_to(rc_exchange_copies(RC_COPY_PER_EXPERT, &x, 0), 3.5, 1e-12);
+    close_to(rc_exchange_copies(RC_COPY_PER_EXPERT, &x, 1), 4, 1e-12);
+    close_to(rc_exchange_copies(RC_COPY_PER_RANK, &x, 1), 1 - pow(0.5, 8), 1e-12);
+    rc_collective known[] = {
+        {.operation = RC_DISPATCH,
+         .algorithm = RC_COPY_PER_EXPERT,
+         .latency_s = 5e-6,
+         .efficiency = 0.5,
+         .token_s = 1e-9,
+         .expert_s = 2e-9,
+         .format = RC_MXFP8,
+         .level = 0},
+        {.operation = RC_DISPATCH,
+         .algorithm = RC_COPY_PER_EXPERT,
+         .latency_s = 9e-6,
+         .efficiency = 0.8,
+         .format = RC_MXFP8,
+         .level = 1},
+        {.operation = RC_COMBINE,
+         .algorithm = RC_COPY_PER_EXPERT,
+         .latency_s = 5e-6,
+         .efficiency = 0.5,
+         .format = RC_BF16,
+         .level = 0},
+        {.operation = RC_COMBINE,
+         .algorithm = RC_COPY_PER_EXPERT,
+         .latency_s = 7e-6,
+         .efficiency = 0.5,
+         .format = RC_BF16,
+         .level = 1,
+         .hops = 1},
+        {.operation = RC_DISPATCH, .algorithm = RC_COPY_PER_RANK, .latency_s = 1, .efficiency = 1, .level = 0},
+        {.operation = RC_DISPATCH, .algorithm = RC_COPY_PER_RANK, .latency_s = 1, .efficiency = 1, .level = 1}};
+    rc_group group = {.inner = 8,
+                      .outer = 2,
+                      .bytes_per_s = {900e9, 50e9},
+                      .link_latency_s = {1e-6, 3e-6},
+                      .algorithms = known,
+                      .algorithms_count = sizeof known / sizeof *known};
+    rc_cost_line line = {0};
+    rc_expert_exchange_add(&group, &x, 2, &line);
+    double there = 9e-6 + 100 * 4 * 7168 * (1 + 1. / 32) / (0.8 * 50e9), back = 7e-6 + 3e-6 + 100 * 4 * 7168 * 2 / 25e9;
+    close_to(line.seconds[RC_LINK_1], 2 * (there + back), 1e-12);
+    ck_assert_double_eq(line.seconds[RC_LINK_0], 0);
+    ck_assert_double_eq(line.launches, 4);
+    ck_assert(rc_exchange_is_known(&group));
+    group.outer = 1;
+    x.ranks = 8;
+    x.domains = 1;
+    x.tokens = 1;
+    line = (rc_cost_line){0};
+    rc_expert_exchange_add(&group, &x, 1, &line);
+    close_to(line.seconds[RC_LINK_0],
+             5e-6 + 1e-9 + 512e-9 + 7 * 7168 * (1 + 1. / 32) / 450e9 + 5e-6 + 7 * 7168 * 2 / 450e9, 1e-12);
+    group.algorithms_count = 0;
+    ck_assert(!rc_exchange_is_known(&group));
+    line = (rc_cost_line){0};
+    rc_expert_exchange_add(&group, &x, 1, &line);
+    close_to(line.seconds[RC_LINK_0], 2 * (2e-6 + 7 * (1 - pow(7. / 8, 8)) * 7168 * 2 / 900e9), 1e-12);
+}
+END_TEST
+
 static rc_part part_of(const rc_part *parts, size_t count, const char *family) {
     for (size_t i = 0; i < count; i++)
         if (strcmp(parts[i].family, family) == 0)
@@ -595,6 +671,7 @@ int main(void) {
                                      skew_touches_fewer_experts_and_keeps_top_k,
                                      a_chunk_sees_what_lies_before_it,
                                      collectives_follow_their_formula,
+                                     tokens_go_to_experts_as_the_algorithm_sends_them,
                                      columns_send_a_lot_and_layers_little,
                                      sixteen_heads_cost_prompts_a_third_and_decode_nothing,
                                      splitting_contexts_makes_room_and_pays_for_long_ones,
