@@ -382,10 +382,15 @@ typedef struct rc_validate_result {
     size_t groups_count;
     double runs;        /* scenarios played */
     double recipe_rows; /* rows whose engine options came from a recipe */
+    bool kernels;       /* the table was one of measured kernels */
+    double ignored;     /* of those: rows that no stack has a place for */
     void *memory;       /* everything above lies in it */
 } rc_validate_result;
 
-/* Plays the end-to-end rows of a table of measurements as scenarios.  Columns: date, model, precision, hardware (or gpu), gpus
+/* A table of measured kernels (formats: sim/study/kernel_table.h), told by its header, is held against the kernels of the
+ * shipped stacks: each row's metric is "seconds", its group the stack, the family and, in brackets, whether a fit may have
+ * seen it.  Else:
+ * plays the end-to-end rows of a table of measurements as scenarios.  Columns: date, model, precision, hardware (or gpu), gpus
  * (or n_gpus), engine, parallelism, spec_decode, input_len (or isl), output_len (or osl), concurrency_or_rate (or
  * concurrency), metric, value, unit, notes, use.  Rows that cannot be played are counted with their reason.
  * `recipes_file`: how the benchmarks behind the rows launched their engines (format: sim/study/recipe.h); NULL: those

@@ -214,7 +214,7 @@ const rc_command rc_commands[] = {
     {"validate",
      "can I trust it?",
      "rackcast validate TABLE.csv",
-     {"rackcast validate k3-published", "rackcast validate k3-published --json"},
+     {"rackcast validate k3-published", "rackcast validate made-up-kernels"},
      1,
      1,
      validate},

@@ -26,11 +26,26 @@ bool rc_group_init(rc_group *group, const rc_hardware *hardware, double ranks) {
     return group->outer == 1 || outer;
 }
 
-static double wire_factor(rc_algorithm algorithm, double ranks) {
+rc_group rc_group_inside(const rc_fabric *fabric, double ranks, const rc_collective *algorithms, size_t count) {
+    const rc_fabric_level *inner = &fabric->levels[0];
+    return (rc_group){.inner = ranks,
+                      .outer = 1,
+                      .bytes_per_s = {out_of_gpu(inner, ranks, inner->reach)},
+                      .link_latency_s = {inner->latency_s},
+                      .algorithms = algorithms,
+                      .algorithms_count = count};
+}
+
+/* Ways round a ring: reduce-scatter and all-gather go once, an all-reduce is both. */
+static double rounds(rc_operation operation) {
+    return operation == RC_ALL_REDUCE ? 2 : 1;
+}
+
+static double wire_factor(rc_operation operation, rc_algorithm algorithm, double ranks) {
     switch (algorithm) {
     case RC_ONE_SHOT: return ranks - 1;
-    case RC_TWO_SHOT:
-    case RC_RING: return 2 * (ranks - 1) / ranks;
+    case RC_TWO_SHOT: return 2 * (ranks - 1) / ranks;
+    case RC_RING: return rounds(operation) * (ranks - 1) / ranks;
     default: return 1;
     }
 }
@@ -42,10 +57,10 @@ static double cheapest(const rc_group *group, rc_operation operation, int level,
         const rc_collective *c = &group->algorithms[i];
         if (c->operation != (int)operation || c->level != level)
             continue;
-        double hops = c->algorithm == RC_RING ? 2 * (ranks - 1) : c->hops;
-        double seconds =
-            c->latency_s + hops * group->link_latency_s[level] +
-            wire_factor((rc_algorithm)c->algorithm, ranks) * bytes / (c->efficiency * group->bytes_per_s[level]);
+        double hops = c->algorithm == RC_RING ? rounds(operation) * (ranks - 1) : c->hops;
+        double seconds = c->latency_s + hops * group->link_latency_s[level] +
+                         wire_factor(operation, (rc_algorithm)c->algorithm, ranks) * bytes /
+                             (c->efficiency * group->bytes_per_s[level]);
         best = fmin(best, seconds);
     }
     return best;
@@ -58,6 +73,11 @@ static double priced(const rc_group *group, rc_operation operation, int level, d
     return isfinite(seconds) ? seconds
                              : 2 * group->link_latency_s[level] +
                                    (reduce ? 2 * (ranks - 1) / ranks : 1) * bytes / group->bytes_per_s[level];
+}
+
+double rc_collective_seconds(const rc_group *group, rc_operation operation, double bytes) {
+    double leaves = operation == RC_ALL_TO_ALL ? (group->inner - 1) / group->inner : 1;
+    return priced(group, operation, 0, group->inner, leaves * bytes);
 }
 
 void rc_message_add(rc_cost_line *line, int level, double seconds, double bytes, double count) {

@@ -3,7 +3,8 @@
  * A group of n ranks on one level, each with B bytes/s out of its GPU and a message of b bytes:
  *   one-shot   latency + (n-1) b / (e B)          every rank reads every other's message
  *   two-shot   latency + 2 (n-1)/n b / (e B)      reduce-scatter, then all-gather
- *   ring       the same bytes, and 2 (n-1) times the link's own latency
+ *   ring       the same bytes, and 2 (n-1) times the link's own latency; half of both in an all-gather or a
+ *              reduce-scatter, b the bytes of all ranks together
  *   direct     latency + b / (e B)                point to point; all-to-all with b the bytes that leave a rank
  * To each come `hops` times the link's own latency.  The cheapest algorithm the stack has is taken.  In a full mesh a group of n uses n - 1 links of each GPU.
  * A group over several nodes works hierarchically: an all-reduce inside, and between nodes one of b / n_inside.
@@ -24,6 +25,10 @@ typedef struct rc_group {
 
 /* A group of `ranks` consecutive ranks.  False where the fabric cannot join them. */
 bool rc_group_init(rc_group *group, const rc_hardware *hardware, double ranks);
+/* `ranks` on the inner level of a fabric, with these algorithms. */
+rc_group rc_group_inside(const rc_fabric *fabric, double ranks, const rc_collective *algorithms, size_t count);
+/* Seconds of one message of `bytes` on the inner level. */
+double rc_collective_seconds(const rc_group *group, rc_operation operation, double bytes);
 /* Adds `count` messages of `bytes` that take `seconds` each on a level to a line. */
 void rc_message_add(rc_cost_line *line, int level, double seconds, double bytes, double count);
 /* Adds `count` messages of `bytes`, priced, to a line. */

@@ -56,6 +56,12 @@ static double slowest(const rc_group *group, rc_operation operation, rc_algorith
     return seconds;
 }
 
+double rc_exchange_seconds(const rc_group *group, rc_operation operation, rc_algorithm algorithm,
+                           const rc_exchange *x) {
+    const rc_collective *ignored;
+    return slowest(group, operation, algorithm, x, &ignored);
+}
+
 static bool add_one_way(const rc_group *group, rc_operation operation, const rc_exchange *x, double count,
                         rc_cost_line *line) {
     double best = INFINITY;
@@ -79,6 +85,13 @@ bool rc_exchange_is_known(const rc_group *group) {
     return add_one_way(group, RC_DISPATCH, &any, 1, &ignored) && add_one_way(group, RC_COMBINE, &any, 1, &ignored);
 }
 
+static bool has(const rc_group *group, rc_operation operation) {
+    for (size_t i = 0; i < group->algorithms_count; i++)
+        if (group->algorithms[i].operation == (int)operation && group->algorithms[i].level == 0)
+            return true;
+    return false;
+}
+
 void rc_expert_exchange_add(const rc_group *group, const rc_exchange *x, double count, rc_cost_line *line) {
     enum { BF16_BYTES = 2 };
     double ranks = group->inner * group->outer;
@@ -87,6 +100,12 @@ void rc_expert_exchange_add(const rc_group *group, const rc_exchange *x, double 
     rc_exchange one_domain = *x; /* a copy per rank, whatever domain it lies in */
     one_domain.domains = 1;
     double bytes = x->tokens * rc_exchange_copies(RC_COPY_PER_RANK, &one_domain, 0) * x->width * BF16_BYTES;
+    if (x->splits == ranks && group->outer == 1 && has(group, RC_ALL_GATHER) && has(group, RC_REDUCE_SCATTER)) {
+        double all = ranks * x->tokens * x->width * BF16_BYTES;
+        rc_message_add(line, 0, rc_collective_seconds(group, RC_ALL_GATHER, all), all, count);
+        rc_message_add(line, 0, rc_collective_seconds(group, RC_REDUCE_SCATTER, all), all, count);
+        return;
+    }
     for (rc_operation way = RC_DISPATCH; way <= RC_COMBINE; way++)
         if (!add_one_way(group, way, x, count, line))
             rc_all_to_all_add(group, bytes * ranks / (ranks - 1), count, line);

@@ -10,6 +10,7 @@
  *   t = latency + hops L + T token_time + E expert_time + T copies h w / (e B)
  * on each level.  Both work at the same time, so the slower counts.  Of the algorithms of the stack the fastest is taken;
  * a stack that has none sends a copy per rank in BF16 with its all-to-all.
+ * Where every rank has a part of every expert, all tokens are gathered by all ranks, and results reduced and scattered.
  * Known values: 8 ranks, k = 8: 7 copies per expert, 4.595 per rank; 2 nodes of 8: 4 and 1 between them (0.996 exactly).
  * Source of the two algorithms: DeepEP, https://github.com/deepseek-ai/DeepEP (low-latency and normal kernels).
  */
@@ -28,6 +29,9 @@ typedef struct rc_exchange {
 
 /* Copies of a token that leave a rank on a level. */
 double rc_exchange_copies(rc_algorithm algorithm, const rc_exchange *exchange, int level);
+/* Seconds of one way by one algorithm; infinite where the stack lacks it on a level that the group spans. */
+double rc_exchange_seconds(const rc_group *group, rc_operation operation, rc_algorithm algorithm,
+                           const rc_exchange *exchange);
 /* The stack has an algorithm for both ways on all levels that the group spans. */
 bool rc_exchange_is_known(const rc_group *group);
 /* Adds `count` dispatches and combines to a line. */

@@ -75,8 +75,14 @@ static void print_skipped(FILE *out, const rc_validate_result *r) {
     size_t skipped = 0, shown = 0;
     for (size_t i = 0; i < r->rows_count; i++)
         skipped += r->rows[i].skipped[0] != 0;
-    fprintf(out, "\n%zu rows, %zu played in %.0f runs (%.0f %%)\n", r->rows_count, r->rows_count - skipped, r->runs,
-            r->rows_count ? 100. * (double)(r->rows_count - skipped) / (double)r->rows_count : 0);
+    size_t told = r->rows_count - skipped;
+    double share = r->rows_count ? 100. * (double)told / (double)r->rows_count : 0;
+    if (r->kernels)
+        fprintf(out,
+                "\n%zu measured calls, %zu told by a stack (%.0f %%); %.0f rows of other kernels or makers left out\n",
+                r->rows_count, told, share, r->ignored);
+    else
+        fprintf(out, "\n%zu rows, %zu played in %.0f runs (%.0f %%)\n", r->rows_count, told, r->runs, share);
     if (r->recipe_rows > 0)
         fprintf(out, "  %4.0f with engine options of the recipe they were measured by\n", r->recipe_rows);
     for (size_t i = 0; i < r->rows_count && shown < REASONS_SHOWN; i++) {
@@ -87,7 +93,7 @@ static void print_skipped(FILE *out, const rc_validate_result *r) {
             same += strcmp(r->rows[j].skipped, reason) == 0;
         }
         if (reason[0] && before == 0) {
-            fprintf(out, "  %4zu not played: %s\n", same, reason);
+            fprintf(out, "  %4zu not %s: %s\n", same, r->kernels ? "told" : "played", reason);
             shown++;
         }
     }

@@ -5,7 +5,8 @@
 #include <string.h>
 
 const char *const rc_provenance_names[] = {"measured", "fitted", "transferred", "assumed", NULL};
-const char *const rc_operation_names[] = {"all-reduce", "all-to-all", "point-to-point", "dispatch", "combine", NULL};
+const char *const rc_operation_names[] = {"all-reduce", "all-to-all", "point-to-point", "dispatch",
+                                          "combine",    "all-gather", "reduce-scatter", NULL};
 const char *const rc_algorithm_names[] = {"one-shot",        "two-shot",      "ring", "direct",
                                           "copy-per-expert", "copy-per-rank", NULL};
 const char *const rc_level_names[] = {"inner", "outer", NULL};

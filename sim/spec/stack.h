@@ -42,7 +42,15 @@ typedef struct rc_kernel {
 } rc_kernel;
 
 /* DISPATCH sends tokens to the ranks of their experts, COMBINE brings the results back. */
-typedef enum rc_operation { RC_ALL_REDUCE, RC_ALL_TO_ALL, RC_POINT_TO_POINT, RC_DISPATCH, RC_COMBINE } rc_operation;
+typedef enum rc_operation {
+    RC_ALL_REDUCE,
+    RC_ALL_TO_ALL,
+    RC_POINT_TO_POINT,
+    RC_DISPATCH,
+    RC_COMBINE,
+    RC_ALL_GATHER,
+    RC_REDUCE_SCATTER
+} rc_operation;
 /* The last two belong to DISPATCH and COMBINE: a token is sent once to each of its experts, or once to each rank that holds
  * any of them. */
 typedef enum rc_algorithm {

@@ -6,7 +6,7 @@
 #include "exchange_fit.h"
 #include "kernel_fit.h"
 #include "kernel_table.h"
-#include "scenario.h"
+#include "stack_on_chip.h"
 #include "text.h"
 #include "whole_file.h"
 #include <math.h>
@@ -17,61 +17,9 @@ typedef struct calibrator {
     const rc_calibrate_question *question;
     rc_arena *arena;
     rc_problems *problems;
-    cJSON *json; /* the stack, as it will be written */
-    rc_stack stack;
-    rc_accelerator accelerator;
-    rc_fabric fabric; /* of one node or of several; no levels where none ships */
+    rc_stack_on_chip on; /* its JSON becomes the new stack */
     rc_samples samples;
 } calibrator;
-
-/* ---------- the stack it starts from */
-
-static cJSON *load_named(calibrator *c, rc_catalog_kind kind, const char *name) {
-    const char *file = rc_catalog_need(kind, name, c->arena, c->problems);
-    return file ? rc_catalog_load(file, c->problems) : NULL;
-}
-
-static bool read_typed(calibrator *c, const rc_table *table, const cJSON *json, void *target, size_t bytes) {
-    rc_reader reader = {c->arena, c->problems, NULL, NULL};
-    void *whole = rc_arena_take(c->arena, table->size);
-    bool good = json && rc_read(table, json, whole, "", &reader);
-    if (good)
-        memcpy(target, whole, bytes);
-    return good;
-}
-
-/* What joins the accelerators, where the tables hold messages: the inner level, and with 400 Gb/s a GPU the outer. */
-static bool load_fabric(calibrator *c) {
-    static const char *const kinds[] = {"ib-400", "nvlink", "mesh", "pcie", NULL};
-    for (size_t i = 0; kinds[i]; i++) {
-        const char *name = rc_arena_format(c->arena, "%s-%s", c->accelerator.name, kinds[i]);
-        if (!rc_catalog_find(RC_CATALOG_FABRIC, name, c->arena))
-            continue;
-        cJSON *fabric = load_named(c, RC_CATALOG_FABRIC, name);
-        bool good = read_typed(c, &rc_fabric_table, fabric, &c->fabric, sizeof c->fabric);
-        cJSON_Delete(fabric);
-        return good;
-    }
-    return true;
-}
-
-static bool load_stack(calibrator *c, const char *name) {
-    c->json = load_named(c, RC_CATALOG_STACK, name);
-    if (!read_typed(c, &rc_stack_table, c->json, &c->stack, sizeof c->stack))
-        return false;
-    cJSON *accelerator = load_named(c, RC_CATALOG_ACCELERATOR, c->stack.accelerator);
-    bool good = read_typed(c, &rc_accelerator_table, accelerator, &c->accelerator, sizeof c->accelerator);
-    cJSON_Delete(accelerator);
-    return good && load_fabric(c);
-}
-
-/* "sglang" of "sglang-b300": what the tables' engine column says. */
-static char *engine_of(calibrator *c, const char *stack_name) {
-    const char *slash = strrchr(stack_name, '/');
-    char *engine = rc_arena_text(c->arena, slash ? slash + 1 : stack_name);
-    engine[strcspn(engine, "-")] = 0;
-    return engine;
-}
 
 /* ---------- writing what was fitted */
 
@@ -124,7 +72,7 @@ static void write_kernel(calibrator *c, const rc_kernel_fit *fit) {
                  {"head_tile", k->head_tile},
                  {"token_tile", k->token_tile},
                  {"query_tile", k->query_tile}};
-    cJSON *kernels = rc_json_get(c->json, "kernels"), *entry = cJSON_CreateObject();
+    cJSON *kernels = rc_json_get(c->on.json, "kernels"), *entry = cJSON_CreateObject();
     char shapes[120];
     put_time(entry, "launch", k->launch_s);
     rc_json_add_number(entry, "memory_efficiency", k->memory_efficiency);
@@ -151,12 +99,12 @@ static bool has_text(const cJSON *entry, const char *key, const char *text) {
     return strcmp(cJSON_GetStringValue(rc_json_get(entry, key)), text) == 0;
 }
 
-/* Takes the stack's own numbers for an operation on a level away; `algorithm` NULL: of all algorithms. */
+/* Takes the stack's own numbers for an operation and algorithm on a level away. */
 static void remove_messages(cJSON *list, const char *operation, const char *level, const char *algorithm) {
     for (int i = cJSON_GetArraySize(list) - 1; i >= 0; i--) {
         const cJSON *entry = cJSON_GetArrayItem(list, i);
         if (has_text(entry, "operation", operation) && has_text(entry, "level", level) &&
-            (!algorithm || has_text(entry, "algorithm", algorithm)))
+            has_text(entry, "algorithm", algorithm))
             cJSON_DeleteItemFromArray(list, i);
     }
 }
@@ -179,15 +127,17 @@ static void write_message(const calibrator *c, cJSON *list, const rc_collective 
     cJSON_InsertItemInArray(list, 0, entry);
 }
 
-/* The fitted algorithms take the place of the stack's own for this operation inside a node. */
+/* The fitted algorithms take the place of the stack's own. */
 static void write_collective(const calibrator *c, const rc_collective_fit *found, const rc_kernel_fit *fit) {
-    cJSON *list = rc_json_get(c->json, "collectives");
-    remove_messages(list, rc_operation_names[found->operation], "inner", NULL);
+    cJSON *list = rc_json_get(c->on.json, "collectives");
+    for (int a = 1; a >= 0; a--)
+        remove_messages(list, rc_operation_names[found->operation], "inner", rc_algorithm_names[found->algorithms[a]]);
     for (int a = 1; a >= 0; a--) {
+        bool counts_itself = found->algorithms[a] == RC_RING; /* its hops grow with the ranks */
         rc_collective message = {.operation = found->operation,
                                  .algorithm = found->algorithms[a],
                                  .latency_s = found->latency_s[a],
-                                 .hops = found->hops[a],
+                                 .hops = counts_itself ? 0 : found->hops[a],
                                  .efficiency = found->efficiency[a],
                                  .format = RC_BF16};
         write_message(c, list, &message, fit);
@@ -195,7 +145,7 @@ static void write_collective(const calibrator *c, const rc_collective_fit *found
 }
 
 static void write_exchange(const calibrator *c, const rc_collective *message, const rc_kernel_fit *fit) {
-    cJSON *list = rc_json_get(c->json, "collectives");
+    cJSON *list = rc_json_get(c->on.json, "collectives");
     remove_messages(list, rc_operation_names[message->operation], rc_level_names[message->level],
                     rc_algorithm_names[message->algorithm]);
     write_message(c, list, message, fit);
@@ -260,7 +210,7 @@ static void fit_family(calibrator *c, size_t first, size_t end, rc_calibrate_res
         last = end_of(&c->samples, first, true);
         rc_kernel_fit fit = {.fitted = 0};
         if (last - first >= ROWS_MIN && result->families_count < RC_FAMILIES_MAX)
-            fit = rc_kernel_fit_family(list + first, last - first, &c->accelerator, c->arena);
+            fit = rc_kernel_fit_family(list + first, last - first, &c->on.accelerator, c->arena);
         if (fit.fitted > 0) {
             into = weight_of(c, &fit) > weight_of(c, &most) ? result->families_count : into;
             report_family(c, &result->families[result->families_count++], &fit);
@@ -279,38 +229,36 @@ static void fit_family(calibrator *c, size_t first, size_t end, rc_calibrate_res
         rc_note_add(c->problems, "%s: the stack keeps its numbers", list[end - 1].family);
 }
 
-/* Messages of one operation and kernel; a stack has places for an engine's own all-reduce, for all-to-all and for what
- * goes to experts and back.  Returns whether there is a place, and the latency. */
-static bool fit_message(calibrator *c, const rc_sample *list, size_t count, rc_kernel_fit *fit, double *latency_s) {
+/* Messages of one operation and kernel; the latency goes to the report. */
+static rc_kernel_fit fit_message(calibrator *c, const rc_sample *list, size_t count, double *latency_s) {
+    rc_kernel_fit fit;
     if (list->kind == RC_SAMPLE_DISPATCH || list->kind == RC_SAMPLE_COMBINE) {
-        rc_collective found = rc_exchange_fit(list, count, c->fabric.levels, fit);
+        rc_collective found = rc_exchange_fit(list, count, c->on.fabric.levels, &fit);
         *latency_s = found.latency_s;
-        write_exchange(c, &found, fit);
-        return true;
+        write_exchange(c, &found, &fit);
+    } else {
+        rc_collective_fit found = rc_collective_fit_messages(list, count, &c->on.fabric.levels[0], &fit);
+        *latency_s = found.latency_s[0];
+        write_collective(c, &found, &fit);
     }
-    rc_collective_fit found = rc_collective_fit_messages(list, count, &c->fabric.levels[0], fit);
-    *latency_s = found.latency_s[0];
-    if (found.has_place)
-        write_collective(c, &found, fit);
-    return found.has_place;
+    return fit;
 }
 
 static void fit_messages(calibrator *c, size_t first, size_t end, rc_calibrate_result *result) {
     const rc_sample *list = c->samples.list;
-    if (c->fabric.levels_count == 0) {
+    if (c->on.fabric.levels_count == 0) {
         rc_note_add(c->problems, "%s: no fabric of %s is on file; the stack keeps its numbers", list[first].family,
-                    c->accelerator.name);
+                    c->on.accelerator.name);
         return;
     }
     for (size_t last; first < end && result->families_count < RC_FAMILIES_MAX; first = last) {
         last = end_of(&c->samples, first, true);
-        rc_kernel_fit fit;
         double latency_s;
-        bool placed = fit_message(c, list + first, last - first, &fit, &latency_s);
+        rc_kernel_fit fit = fit_message(c, list + first, last - first, &latency_s);
         rc_calibrated_family *into = &result->families[result->families_count++];
         report_family(c, into, &fit);
         into->launch_s = latency_s;
-        into->in_stack = placed;
+        into->in_stack = true;
     }
 }
 
@@ -329,13 +277,13 @@ static bool write_stack(calibrator *c, const char *out_file) {
     char *name = rc_arena_text(c->arena, slash ? slash + 1 : out_file);
     if (rc_text_ends(name, ".json"))
         name[strlen(name) - strlen(".json")] = 0;
-    cJSON_ReplaceItemInObjectCaseSensitive(c->json, "name", cJSON_CreateString(name));
-    rc_stack check;
+    cJSON_ReplaceItemInObjectCaseSensitive(c->on.json, "name", cJSON_CreateString(name));
+    rc_reader reader = {c->arena, c->problems, NULL, NULL};
     rc_whole_file whole;
-    if (!read_typed(c, &rc_stack_table, c->json, &check, sizeof check) ||
+    if (!rc_read(&rc_stack_table, c->on.json, rc_arena_take(c->arena, rc_stack_table.size), "", &reader) ||
         !rc_whole_file_open(&whole, out_file, c->problems))
         return false;
-    char *text = rc_json_pretty(c->json);
+    char *text = rc_json_pretty(c->on.json);
     fprintf(whole.out, "%s\n", text);
     free(text);
     return rc_whole_file_close(&whole, true, c->problems) == RC_OK;
@@ -346,15 +294,14 @@ static bool write_stack(calibrator *c, const char *out_file) {
 rc_status rc_calibrate(const rc_calibrate_question *q, rc_calibrate_result *result, rc_problems *problems) {
     calibrator c = {.question = q, .arena = rc_arena_new(), .problems = problems};
     *result = (rc_calibrate_result){.memory = c.arena};
-    bool good = load_stack(&c, q->stack);
-    char *engine = engine_of(&c, q->stack);
+    bool good = rc_stack_on_chip_load(&c.on, q->stack, c.arena, problems);
     for (size_t i = 0; i < q->tables_count && good; i++) {
         const char *file = rc_catalog_need(RC_CATALOG_MEASURED, q->tables[i], c.arena, problems);
-        good = file && rc_kernel_table_read(file, &c.accelerator, engine, &c.samples, c.arena, problems);
+        good = file && rc_kernel_table_read(file, &c.on.accelerator, c.on.engine, &c.samples, c.arena, problems);
     }
     if (good && c.samples.count == 0) {
         rc_problem_add(problems, RC_BAD_TRACE, q->tables[0], "", 0, "no row", "rows of this accelerator and engine",
-                       "nothing was measured for %s on %s", engine, c.accelerator.name);
+                       "nothing was measured for %s on %s", c.on.engine, c.on.accelerator.name);
         good = false;
     }
     if (good) {
@@ -366,7 +313,7 @@ rc_status rc_calibrate(const rc_calibrate_question *q, rc_calibrate_result *resu
         good = !q->out_file || write_stack(&c, q->out_file);
     }
     rc_samples_free(&c.samples);
-    cJSON_Delete(c.json);
+    rc_stack_on_chip_free(&c.on);
     return rc_problems_status(problems);
 }
 

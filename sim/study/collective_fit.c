@@ -7,20 +7,25 @@ enum { SMALL, LARGE, LATENCY = 0, EFFICIENCY = 2, PARAMETERS = 4 };
 /* What an operation puts on the wire and how often it crosses the link, by algorithm, and its place in a stack. */
 typedef struct operation {
     double wire[2], hops[2];
-    bool has_place;
     int operation, algorithms[2];
 } operation;
+
+/* NCCL's ring, with its two protocols. */
+static operation ring_of(rc_operation which, double rounds, double ranks) {
+    double wire = rounds * (ranks - 1) / ranks, hops = rounds * (ranks - 1);
+    return (operation){{wire, wire}, {hops, hops}, which, {RC_RING, RC_RING}};
+}
 
 static operation operation_of(const rc_sample *s) {
     double n = s->shape[1], most = (n - 1) / n;
     bool library = rc_kernel_is_library(s->kernel);
     switch (s->kind) {
-    case RC_SAMPLE_ALL_TO_ALL: return (operation){{most, most}, {2, 2}, true, RC_ALL_TO_ALL, {RC_DIRECT, RC_DIRECT}};
-    case RC_SAMPLE_ALL_GATHER:
-    case RC_SAMPLE_REDUCE_SCATTER: return (operation){.wire = {most, most}, .hops = {n - 1, n - 1}};
+    case RC_SAMPLE_ALL_TO_ALL: return (operation){{most, most}, {2, 2}, RC_ALL_TO_ALL, {RC_DIRECT, RC_DIRECT}};
+    case RC_SAMPLE_ALL_GATHER: return ring_of(RC_ALL_GATHER, 1, n);
+    case RC_SAMPLE_REDUCE_SCATTER: return ring_of(RC_REDUCE_SCATTER, 1, n);
     default:
-        return library ? (operation){.wire = {2 * most, 2 * most}, .hops = {2 * (n - 1), 2 * (n - 1)}}
-                       : (operation){{n - 1, 2 * most}, {2, 4}, true, RC_ALL_REDUCE, {RC_ONE_SHOT, RC_TWO_SHOT}};
+        return library ? ring_of(RC_ALL_REDUCE, 2, n)
+                       : (operation){{n - 1, 2 * most}, {2, 4}, RC_ALL_REDUCE, {RC_ONE_SHOT, RC_TWO_SHOT}};
     }
 }
 
@@ -46,7 +51,6 @@ rc_collective_fit rc_collective_fit_messages(const rc_sample *samples, size_t co
     return (rc_collective_fit){.latency_s = {x[LATENCY + SMALL], x[LATENCY + LARGE]},
                                .efficiency = {x[EFFICIENCY + SMALL], x[EFFICIENCY + LARGE]},
                                .hops = {o.hops[SMALL], o.hops[LARGE]},
-                               .has_place = o.has_place,
                                .operation = o.operation,
                                .algorithms = {o.algorithms[SMALL], o.algorithms[LARGE]}};
 }

@@ -16,7 +16,6 @@
 typedef struct rc_collective_fit {
     double latency_s[2], efficiency[2]; /* of one-shot and two-shot, or of the two protocols */
     double hops[2];                     /* of messages whose hops do not grow with the ranks */
-    bool has_place;                     /* in a stack; else it is only reported */
     int operation, algorithms[2];       /* rc_operation, rc_algorithm: the place */
 } rc_collective_fit;
 

@@ -12,4 +12,6 @@
 
 /* Fits to samples of one way and kernel; `links` are the levels of a fabric.  Errors and counts go to `fit`. */
 rc_collective rc_exchange_fit(const rc_sample *samples, size_t count, const rc_fabric_level *links, rc_kernel_fit *fit);
+/* Seconds of one measured exchange as a stack tells it, and the p90 error of the fit behind it; NaN where it cannot. */
+double rc_exchange_sample_s(const rc_stack *stack, const rc_fabric *fabric, const rc_sample *sample, double *share);
 #endif

@@ -63,13 +63,20 @@ static bool is_system(const char *system, const char *accelerator) {
     return !accelerator[i] && (!system[i] || strcmp(system + i, "_sxm") == 0);
 }
 
-static bool is_ours(const table *t) {
+static rc_origin origin_of(const table *t) {
     const char *engine = column_of(t, "framework") >= 0 ? text_of(t, "framework") : text_of(t, "engine");
     bool library = column_of(t, "source") >= 0 ||
                    (column_of(t, "kernel_source") >= 0 && rc_kernel_is_library(text_of(t, "kernel_source")));
-    if (library) /* kernels that several engines use */
-        engine = t->engine;
-    return is_system(text_of(t, "system"), t->accelerator->name) && strcasecmp(engine, t->engine) == 0;
+    return (rc_origin){text_of(t, "system"), library ? "" : engine};
+}
+
+bool rc_origin_is(const rc_origin *origin, const char *accelerator, const char *engine) {
+    return is_system(origin->system, accelerator) && (!origin->engine[0] || strcasecmp(origin->engine, engine) == 0);
+}
+
+static bool is_ours(const table *t) {
+    rc_origin origin = origin_of(t);
+    return rc_origin_is(&origin, t->accelerator->name, t->engine);
 }
 
 /* ---------- kinds of tables */
@@ -343,7 +350,8 @@ static bool has_latency(const table *t) {
     return column_of(t, "latency") >= 0 || column_of(t, "latency_us") >= 0 || is_exchange(t);
 }
 
-static bool read_header(table *t) {
+/* Reads the names of the columns; whether one of them tells what the table measures. */
+static bool read_names(table *t) {
     static const char *const kinds[] = {"gemm_dtype", "bmm_dtype",   "moe_dtype",    "mla_dtype",        "attn_dtype",
                                         "score_mode", "num_v_heads", "message_size", "inter_size_local", "num_topk"};
     if (!rc_csv_next(t->csv))
@@ -354,6 +362,11 @@ static bool read_header(table *t) {
     bool known = false;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         known = known || column_of(t, kinds[i]) >= 0;
+    return known;
+}
+
+static bool read_header(table *t) {
+    bool known = read_names(t);
     const char *missing = !known ? "gemm_dtype, bmm_dtype, moe_dtype, mla_dtype, attn_dtype, score_mode, num_v_heads, "
                                    "message_size, inter_size_local or num_topk"
                           : column_of(t, "system") < 0 ? "system"
@@ -405,6 +418,43 @@ static bool read_samples(table *t, rc_samples *samples) {
         samples->list[samples->count++] = sample;
     }
     return !t->failed;
+}
+
+bool rc_kernel_table_is(const char *file) {
+    rc_problems *unheard = rc_problems_new();
+    rc_arena *arena = rc_arena_new();
+    table t = {.csv = rc_csv_open(file, unheard), .file = file, .problems = unheard, .arena = arena};
+    bool is = t.csv && read_names(&t);
+    rc_csv_close(t.csv);
+    rc_arena_free(arena);
+    rc_problems_free(unheard);
+    return is;
+}
+
+static bool same_origin(const rc_origin *a, const rc_origin *b) {
+    return strcmp(a->system, b->system) == 0 && strcmp(a->engine, b->engine) == 0;
+}
+
+bool rc_kernel_table_origins(const char *file, rc_origin **origins, size_t *count, double *rows, rc_arena *arena,
+                             rc_problems *problems) {
+    enum { ORIGINS_MAX = 256 };
+    table t = {.csv = rc_csv_open(file, problems), .file = file, .problems = problems, .arena = arena};
+    *origins = rc_arena_take(arena, ORIGINS_MAX * sizeof **origins);
+    *count = 0;
+    *rows = 0;
+    bool good = t.csv && read_header(&t);
+    for (; good && *count < ORIGINS_MAX && rc_csv_next(t.csv); (*rows)++) {
+        rc_origin origin = origin_of(&t);
+        bool known = false;
+        for (size_t i = *count; i-- > 0 && !known;)
+            known = same_origin(&(*origins)[i], &origin);
+        if (!known)
+            (*origins)[(*count)++] =
+                (rc_origin){rc_arena_text(arena, origin.system), rc_arena_text(arena, origin.engine)};
+    }
+    good = good && !rc_csv_failed(t.csv);
+    rc_csv_close(t.csv);
+    return good;
 }
 
 bool rc_kernel_table_read(const char *file, const rc_accelerator *accelerator, const char *engine, rc_samples *samples,

@@ -28,6 +28,18 @@
 #define RC_KERNEL_TABLE_H
 #include "kernel_sample.h"
 
+/* The header of a file is one of these tables'. */
+bool rc_kernel_table_is(const char *file);
+
+/* Who measured: the pairs of system and engine in a table. */
+typedef struct rc_origin {
+    const char *system, *engine; /* "b300_sxm"; "SGLang", or "" for kernels that all engines use */
+} rc_origin;
+/* Pairs in the arena, and how many rows there are; false and problems where the table is bad. */
+bool rc_kernel_table_origins(const char *file, rc_origin **origins, size_t *count, double *rows, rc_arena *arena,
+                             rc_problems *problems);
+bool rc_origin_is(const rc_origin *origin, const char *accelerator, const char *engine);
+
 /* Adds the rows of a table that were measured on an accelerator under an engine; false and problems where the table is
  * bad (a column missing, a time that is not positive, or faster than the memory by a factor of three). */
 bool rc_kernel_table_read(const char *file, const rc_accelerator *accelerator, const char *engine, rc_samples *samples,

@@ -5,12 +5,13 @@
  * would have on rows alike in every column: a fit below it fits noise. */
 #include "catalog.h"
 #include "hash.h"
+#include "kernel_table.h"
 #include "measured.h"
 #include "quantile.h"
 #include "recipe.h"
 #include "scenario.h"
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics_double.h>
+#include "validate_kernels.h"
+#include "validated_groups.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,7 +149,7 @@ static void judge_row(validator *v, const rc_measured *measured, rc_validated_ro
     row->inside = row->measured >= interval.low && row->measured <= interval.high;
 }
 
-/* ---------- groups */
+/* ---------- floors */
 
 static bool alike(const rc_measured *a, const rc_measured *b) {
     const char *const pairs[][2] = {{a->model, b->model},
@@ -194,61 +195,6 @@ static void add_floor(const rc_measured *measured, const rc_validated_row *rows,
     free(seen);
 }
 
-static void judge_group(const rc_measured *measured, const rc_validated_row *rows, size_t count,
-                        rc_validated_group *g) {
-    double *absolute = rc_allocate(count * sizeof *absolute), *error = rc_allocate(count * sizeof *error);
-    double *predicted = rc_allocate(count * sizeof *predicted), *value = rc_allocate(count * sizeof *value);
-    double *work = rc_allocate(2 * count * sizeof *work), inside = 0;
-    size_t n = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(rows[i].group, g->group) != 0 || strcmp(rows[i].metric, g->metric) != 0)
-            continue;
-        if (rows[i].skipped[0]) {
-            g->skipped++;
-            continue;
-        }
-        absolute[n] = fabs(rows[i].error);
-        error[n] = rows[i].error;
-        predicted[n] = rows[i].predicted;
-        value[n] = rows[i].measured;
-        inside += rows[i].inside;
-        n++;
-    }
-    g->n = (double)n;
-    g->rank_correlation = n > 2 ? gsl_stats_spearman(predicted, 1, value, 1, n, work) : NAN;
-    g->median_abs_error = rc_quantile(absolute, n, 0.5);
-    g->p90_abs_error = n ? gsl_stats_quantile_from_sorted_data(absolute, 1, n, 0.9) : NAN;
-    g->bias = rc_quantile(error, n, 0.5);
-    g->coverage = n ? inside / (double)n : NAN;
-    add_floor(measured, rows, count, g);
-    free(absolute);
-    free(error);
-    free(predicted);
-    free(value);
-    free(work);
-}
-
-static int compare_groups(const void *a, const void *b) {
-    const rc_validated_group *x = a, *y = b;
-    int order = strcmp(x->group, y->group);
-    return order ? order : strcmp(x->metric, y->metric);
-}
-
-static void fill_groups(const rc_measured *measured, rc_validate_result *r, rc_arena *arena) {
-    r->groups = rc_arena_take(arena, (r->rows_count + 1) * sizeof *r->groups);
-    for (size_t i = 0; i < r->rows_count; i++) {
-        bool known = false;
-        for (size_t g = 0; g < r->groups_count && !known; g++)
-            known = strcmp(r->groups[g].group, r->rows[i].group) == 0 &&
-                    strcmp(r->groups[g].metric, r->rows[i].metric) == 0;
-        if (!known)
-            r->groups[r->groups_count++] = (rc_validated_group){.group = r->rows[i].group, .metric = r->rows[i].metric};
-    }
-    qsort(r->groups, r->groups_count, sizeof *r->groups, compare_groups);
-    for (size_t g = 0; g < r->groups_count; g++)
-        judge_group(measured, r->rows, r->rows_count, &r->groups[g]);
-}
-
 /* ---------- whole */
 
 /* The recipes that were asked for, or those that ship. */
@@ -263,12 +209,18 @@ rc_status rc_validate(const char *table_file, const char *recipes_file, rc_valid
     validator v = {.arena = rc_arena_new()};
     *result = (rc_validate_result){.memory = v.arena};
     const char *file = rc_catalog_need(RC_CATALOG_MEASURED, table_file, v.arena, problems);
-    const rc_measured *measured = file ? rc_measured_read(file, &result->rows_count, v.arena, problems) : NULL;
+    bool kernels = file && rc_kernel_table_is(file);
+    if (kernels)
+        rc_validate_kernels(file, result, v.arena, problems);
+    const rc_measured *measured =
+        file && !kernels ? rc_measured_read(file, &result->rows_count, v.arena, problems) : NULL;
     if (measured && read_recipes(&v, recipes_file, problems)) {
         result->rows = rc_arena_take(v.arena, (result->rows_count + 1) * sizeof *result->rows);
         for (size_t i = 0; i < result->rows_count; i++)
             judge_row(&v, &measured[i], &result->rows[i]);
-        fill_groups(measured, result, v.arena);
+        rc_validated_groups(result, v.arena);
+        for (size_t g = 0; g < result->groups_count; g++)
+            add_floor(measured, result->rows, result->rows_count, &result->groups[g]);
         result->runs = (double)v.runs_count;
         result->recipe_rows = v.recipe_rows;
     }

@@ -284,12 +284,57 @@ START_TEST(the_published_figures_of_k3_are_played) {
 }
 END_TEST
 
+/* GEMMs timed at twice what the shipped stack says, in another engine's rows too, and a row that no stack has a place for. */
+START_TEST(measured_kernels_are_held_against_stacks) {
+    rc_problems *problems = rc_problems_new();
+    rc_validate_result first, second;
+    ck_assert_int_eq(rc_validate("made-up-kernels", NULL, &first, problems), RC_OK);
+    ck_assert(first.kernels);
+    ck_assert_uint_gt(first.rows_count, 50);
+    ck_assert_uint_eq(first.groups_count, 2);
+    ck_assert_str_eq(first.groups[1].group, "sglang-b300: gemm-bf16 (held out)");
+    char path[] = "/tmp/rackcast-kernels-XXXXXX.csv";
+    ck_assert_int_ge(mkstemps(path, 4), 0);
+    FILE *out = fopen(path, "w");
+    fprintf(out, "system,framework,gemm_dtype,m,n,k,latency\nabacus,SGLang,bfloat16,8,8,8,1\n"
+                 "b300_sxm,SGLang,unheard-of,8,8,8,1\n");
+    FILE *in = fopen("tests/validation/made-up-kernels.csv", "r");
+    char names[256];
+    ck_assert_ptr_nonnull(fgets(names, sizeof names, in));
+    double m, n, k;
+    for (size_t i = 0; fscanf(in, "b300_sxm,SGLang,made-up,bfloat16,%lf,%lf,%lf,%*f\n", &m, &n, &k) == 3; i++)
+        fprintf(out, "b300_sxm,sglang,bfloat16,%.0f,%.0f,%.0f,%.17g\n", m, n, k, 2e3 * first.rows[i].predicted);
+    fclose(in);
+    fclose(out);
+    ck_assert_int_eq(rc_validate(path, NULL, &second, problems), RC_OK);
+    ck_assert_uint_eq(second.rows_count, first.rows_count);
+    ck_assert_double_eq(second.ignored, 2);
+    for (size_t i = 0; i < second.rows_count; i++)
+        close_to(second.rows[i].error, -0.5, 1e-9);
+    for (size_t g = 0; g < second.groups_count; g++) {
+        close_to(second.groups[g].median_abs_error, 0.5, 1e-9);
+        close_to(second.groups[g].bias, -0.5, 1e-9);
+        ck_assert(isnan(second.groups[g].floor));
+    }
+    rc_validate_result_free(&first);
+    rc_validate_result_free(&second);
+    out = fopen(path, "w");
+    fprintf(out, "system,framework,gemm_dtype,m,n,k,latency\nabacus,SGLang,bfloat16,8,8,8,1\n");
+    fclose(out);
+    ck_assert_int_eq(rc_validate(path, NULL, &second, problems), RC_BAD_TRACE); /* nobody can tell */
+    rc_validate_result_free(&second);
+    unlink(path);
+    rc_problems_free(problems);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("validate");
     add_tests(suite, "validate",
               (const TTest *const[]){rows_become_scenarios, recipes_add_what_the_table_does_not_tell,
                                      shipped_recipes_can_be_played, what_cannot_be_played_is_counted_with_its_reason,
                                      errors_groups_and_floors, a_bad_table_is_refused_by_line,
-                                     the_published_figures_of_k3_are_played, NULL});
+                                     the_published_figures_of_k3_are_played, measured_kernels_are_held_against_stacks,
+                                     NULL});
     return run_suite(suite);
 }
