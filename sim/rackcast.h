@@ -142,6 +142,7 @@ typedef struct rc_fit_result {
     double parameters_active;          /* per token */
     double checkpoint_bytes;           /* every tensor, with scales, vision and MTP */
     double scale_bytes;                /* of which scales */
+    double host_bytes_per_gpu;         /* weights that lie in host memory instead; 0: none */
     double weights_bytes_per_gpu;      /* fullest GPU, as this stack lays them out */
     double weights_bytes_per_gpu_even; /* had everything been sharded evenly over a replica */
     double replicated_bytes_per_gpu;   /* of weights_bytes_per_gpu: tensors every rank holds whole */
@@ -177,10 +178,14 @@ typedef struct rc_part {
     double hbm_s;           /* of seconds: waiting for memory */
     double compute_s;       /* of seconds: waiting for arithmetic */
     double launch_s;        /* of seconds: launches and ramps */
-    double link_s;          /* of seconds: bytes on links and their latency */
-    double host_s;          /* of seconds: the engine's host */
+    double link_s;          /* of seconds: bytes on links between GPUs and their latency */
+    double host_link_s;     /* of seconds: the link to the host */
+    double host_s;          /* of seconds: the host's processors */
+    double host_memory_s;   /* of seconds: those waiting for their memory */
+    double host_link_bytes; /* of bytes: over the link to the host */
     double launches;        /* kernels or messages */
-    const char *bound;      /* "hbm", "compute", "launch", "link", "host": the largest of the above */
+    const char *bound;      /* "hbm", "compute", "launch", "link", "link.host", "host", "host memory": the largest of
+                               the above */
     const char *provenance; /* measured, fitted, transferred, assumed */
 } rc_part;
 
@@ -234,8 +239,10 @@ typedef struct rc_percentiles {
     X(COMPUTE, "compute")                                                                                              \
     X(LINK_INNER, "link.inner")                                                                                        \
     X(LINK_OUTER, "link.outer")                                                                                        \
+    X(LINK_HOST, "link.host")                                                                                          \
     X(LAUNCH, "launch")                                                                                                \
     X(HOST, "host")                                                                                                    \
+    X(HOST_MEMORY, "host memory")                                                                                      \
     X(IDLE, "idle")
 typedef enum rc_breakdown {
 #define RC_X(name, text) RC_TIME_##name,

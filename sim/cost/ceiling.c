@@ -65,6 +65,14 @@ static double seconds_per_token(const rc_scenario *s, const rc_weights *weights,
     return seconds;
 }
 
+/* What can come from the hosts of a replica: over all links, or to their processors. */
+static double host_bytes_per_s(const rc_scenario *s) {
+    double gpus = rc_replica_gpus(&s->parallel), nodes = gpus / fmin(s->hardware.count, s->hardware.per_node);
+    return s->offload.computed_by == RC_BY_HOST
+               ? nodes * s->hardware.host.memory_bytes_per_s
+               : gpus * s->hardware.accelerator.host_link_bytes_per_s / s->hardware.host.gpus_per_link;
+}
+
 rc_ceiling rc_ceiling_decode(const rc_scenario *s, double batch, double context) {
     rc_arena *arena = rc_arena_new();
     rc_weights *weights = rc_arena_take(arena, sizeof *weights);
@@ -72,11 +80,13 @@ rc_ceiling rc_ceiling_decode(const rc_scenario *s, double batch, double context)
     reader traffic = {s, batch, false, arena}, uniform = {s, batch, true, arena};
     double gpus = rc_replica_gpus(&s->parallel), replicated = 0;
     double bandwidth = gpus * s->hardware.accelerator.memory_bytes_per_s;
+    double on_host = 0;
     rc_ceiling c = {0};
     for (size_t i = 0; i < weights->count; i++) {
         const rc_weight *w = &weights->list[i];
         double bytes = read_bytes(&traffic, w);
         c.weight_bytes += bytes;
+        on_host += bytes * rc_weight_on_host(w, &s->offload);
         c.weight_bytes_uniform += read_bytes(&uniform, w);
         if (w->split == RC_SPLIT_EXPERTS) {
             c.distinct = distinct_of(&traffic, w->kind);
@@ -86,7 +96,7 @@ rc_ceiling rc_ceiling_decode(const rc_scenario *s, double batch, double context)
             replicated += bytes * (s->parallel.dp * (whole ? s->parallel.tp : 1) - 1);
         }
     }
-    double memory = c.weight_bytes / bandwidth;
+    double memory = fmax((c.weight_bytes - on_host) / bandwidth, on_host > 0 ? on_host / host_bytes_per_s(s) : 0);
     double compute = batch * seconds_per_token(s, weights, true) / gpus;
     c.seconds = fmax(memory, compute);
     c.replication_s = replicated / bandwidth;

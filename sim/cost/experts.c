@@ -13,7 +13,8 @@ static const char *const *kernels_for(rc_format_id format) {
     case RC_FP8_TENSOR: return fp8_tensor;
     case RC_FP8:
     case RC_MXFP8:
-    case RC_INT8: return fp8;
+    case RC_INT8:
+    case RC_INT8_G32: return fp8;
     case RC_NVFP4: return nvfp4;
     case RC_MXFP4: return mxfp4;
     case RC_INT4:
@@ -51,8 +52,9 @@ rc_work rc_experts_work(const rc_expert_call *c) {
     enum { ACTIVATION_BYTES = 2 };
     double tile = tile_for(c->mean_tokens, c->widest_tile);
     double padded = c->distinct > 0 ? c->distinct * rc_round_up(c->pairs / c->distinct, tile) : 0;
-    return (rc_work){.bytes = 3 * c->distinct * c->width * c->inner * c->weight_bytes +
-                              c->pairs * (2 * c->width + 3 * c->inner) * ACTIVATION_BYTES,
+    double weight_bytes = 3 * c->distinct * c->width * c->inner * c->weight_bytes;
+    return (rc_work){.weight_bytes = weight_bytes,
+                     .bytes = weight_bytes + c->pairs * (2 * c->width + 3 * c->inner) * ACTIVATION_BYTES,
                      .flops = 6 * c->width * c->inner * padded,
                      .units = c->tokens,
                      .groups = c->distinct,

@@ -16,7 +16,8 @@ static const char *const *kernels_for(rc_format_id format) {
     case RC_FP8_TENSOR: return fp8_tensor;
     case RC_NVFP4: return nvfp4;
     case RC_MXFP4: return mxfp4;
-    case RC_INT8: return int8;
+    case RC_INT8:
+    case RC_INT8_G32: return int8;
     case RC_INT4:
     case RC_INT4_G32: return int4;
     default: return bf16;
@@ -33,8 +34,9 @@ static const char *const *batched_kernels_for(rc_format_id format) {
 rc_work rc_gemm_work(double rows, double columns, rc_format_id format, double tokens) {
     enum { OUTPUT_BYTES = 2 };
     double activation_bytes = rc_number_format_of(format)->activation_bytes;
-    return (rc_work){.bytes = rows * columns * rc_bytes_per_value(format) + tokens * columns * activation_bytes +
-                              tokens * rows * OUTPUT_BYTES,
+    double weight_bytes = rows * columns * rc_bytes_per_value(format);
+    return (rc_work){.bytes = weight_bytes + tokens * columns * activation_bytes + tokens * rows * OUTPUT_BYTES,
+                     .weight_bytes = weight_bytes,
                      .flops = 2 * tokens * rows * columns,
                      .depth = columns,
                      .shape = {[RC_AXIS_TOKENS] = tokens, [RC_AXIS_WIDTH] = rows, [RC_AXIS_BLOCKS] = tokens * rows}};
@@ -43,6 +45,7 @@ rc_work rc_gemm_work(double rows, double columns, rc_format_id format, double to
 rc_work rc_bmm_work(double heads, double rows, double columns, rc_format_id format, double tokens) {
     rc_work work = rc_gemm_work(rows, columns, format, tokens);
     work.bytes *= heads;
+    work.weight_bytes *= heads;
     work.flops *= heads;
     work.shape[RC_AXIS_HEADS] = heads;
     work.shape[RC_AXIS_BLOCKS] = tokens * heads;

@@ -94,10 +94,17 @@ void rc_rate_add(const rc_rate *rate, rc_work work, double count, rc_cost_line *
     double runs = count;
     for (size_t i = 0; i < rate->curves_count; i++)
         runs *= rc_shape_curve_at(&rate->curves[i], rc_work_axis(&work, (rc_axis)rate->curves[i].axis));
-    line->seconds[RC_HBM] += runs * (memory_bound ? major : minor);
-    line->seconds[RC_COMPUTE] += runs * ((memory_bound ? minor : major) + rate->unit_s * work.units +
-                                         rate->group_s * work.groups + rate->depth_s * work.depth);
+    double waits = runs * (memory_bound ? major : minor),
+           computes = runs * ((memory_bound ? minor : major) + rate->unit_s * work.units + rate->group_s * work.groups +
+                              rate->depth_s * work.depth);
+    line->seconds[rate->on_host ? RC_HOST_MEMORY : RC_HBM] += waits;
+    line->seconds[rate->on_host ? RC_HOST : RC_COMPUTE] += computes;
     line->seconds[RC_LAUNCH] += runs * rate->launch_s;
+    if (rate->link_s_per_weight_byte > 0) {
+        line->seconds[RC_LINK_HOST] +=
+            fmax(count * work.weight_bytes * rate->link_s_per_weight_byte - waits - computes, 0);
+        line->host_link_bytes += count * work.weight_bytes;
+    }
     line->bytes += count * work.bytes;
     line->flops += count * work.flops;
     line->launches += count;
@@ -134,5 +141,6 @@ void rc_step_cost_add(rc_step_cost *into, const rc_step_cost *from) {
         line->bytes += more->bytes;
         line->flops += more->flops;
         line->launches += more->launches;
+        line->host_link_bytes += more->host_link_bytes;
     }
 }

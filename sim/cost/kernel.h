@@ -4,7 +4,8 @@
  *   t = launch + unit_time * units + group_time * groups + depth_time * depth
  *       + ((bytes / (em BW))^p + (flops / (ec peak))^p)^(1/p)
  *
- * times the factors of its shape curves.  Of the body, memory gets m^p / (m^p + c^p) and compute the rest, so that a breakdown always adds up.  A unit of work
+ * times the factors of its shape curves.  Where weights come over the link to the host, the kernel takes at least as long
+ * as they do.  Of the body, memory gets m^p / (m^p + c^p) and compute the rest, so that a breakdown always adds up.  A unit of work
  * (a sequence x KV head in attention, a token that enters the experts) and a group (an expert that has a token) cost
  * compute.
  * Known value: m = 3 us, c = 4 us, p = 2 give a body of 5 us, 1.8 us of it memory and 3.2 us compute.
@@ -13,8 +14,19 @@
 #define RC_COST_KERNEL_H
 #include "scenario.h"
 
-/* Where a second went.  LINK_0 and LINK_1 are the inner and the outer level of the fabric. */
-typedef enum rc_where { RC_HBM, RC_COMPUTE, RC_LINK_0, RC_LINK_1, RC_LAUNCH, RC_HOST, RC_WHERE_COUNT } rc_where;
+/* Where a second went.  LINK_0 and LINK_1 are the inner and the outer level of the fabric, LINK_HOST joins a card to its
+ * host; HOST_MEMORY is what the host's processors wait for theirs. */
+typedef enum rc_where {
+    RC_HBM,
+    RC_COMPUTE,
+    RC_LINK_0,
+    RC_LINK_1,
+    RC_LINK_HOST,
+    RC_LAUNCH,
+    RC_HOST,
+    RC_HOST_MEMORY,
+    RC_WHERE_COUNT
+} rc_where;
 
 #define RC_FAMILY_LIST(X)                                                                                              \
     X(PROJECTIONS, "projections")                                                                                      \
@@ -34,6 +46,7 @@ typedef enum rc_where { RC_HBM, RC_COMPUTE, RC_LINK_0, RC_LINK_1, RC_LAUNCH, RC_
     X(ALL_REDUCE, "all-reduce")                                                                                        \
     X(ALL_TO_ALL, "all-to-all")                                                                                        \
     X(HAND_OFF, "stage hand-off")                                                                                      \
+    X(HOST_COPIES, "copies to the host")                                                                               \
     X(HOST, "host")
 typedef enum rc_family {
 #define RC_X(name, text) RC_FAMILY_##name,
@@ -46,6 +59,7 @@ extern const char *const rc_family_names[];
 typedef struct rc_cost_line {
     double seconds[RC_WHERE_COUNT];
     double bytes, flops, launches;
+    double host_link_bytes; /* of bytes, over the link to the host */
 } rc_cost_line;
 
 /* A step, family by family.  All zero is an empty step. */
@@ -57,6 +71,8 @@ typedef struct rc_step_cost {
 typedef struct rc_rate {
     double launch_s, unit_s, group_s, depth_s;
     double s_per_byte, s_per_flop;
+    double link_s_per_weight_byte; /* weights come over the link to the host; 0: they lie in the card's memory */
+    bool on_host;                  /* the host's processors run it */
     double sharpness;
     double column_tile, token_tile, head_tile, query_tile;
     bool packs_heads;
@@ -67,6 +83,7 @@ typedef struct rc_rate {
 
 typedef struct rc_work {
     double bytes, flops, units, groups;
+    double weight_bytes; /* of bytes, those of weights */
     double depth; /* of the longest chain that one thread block walks alone: columns of a GEMM, keys of a query */
     double shape[RC_AXIS_DEPTH]; /* by rc_axis, those before depth; 0: it has none */
 } rc_work;

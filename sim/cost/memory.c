@@ -40,15 +40,22 @@ static double share_of(const rc_scenario *s, const rc_parallel *p, const rc_weig
     return ceil(w->units / p->tp) / w->units;
 }
 
+static double on_card(const rc_scenario *s, const rc_weight *w) {
+    return 1 - rc_weight_on_host(w, &s->offload);
+}
+
+/* On the card; what is held whole on every rank, and what lies on the host for it, go to *replicated and *host. */
 static double stage_weights(const rc_scenario *s, const rc_parallel *p, const rc_weights *weights, const stage *at,
-                            double *replicated) {
+                            double *replicated, double *host) {
     double bytes = 0;
-    *replicated = 0;
+    *replicated = *host = 0;
     for (size_t i = 0; i < weights->count; i++) {
         const rc_weight *w = &weights->list[i];
         if (!loads(s, w))
             continue;
         double share = share_of(s, p, w), here = rc_weight_bytes(w) * layers_in(&s->model, w, at);
+        *host += share * here * (1 - on_card(s, w));
+        here *= on_card(s, w);
         bytes += share * here;
         if (share == 1 && rc_expert_ranks(p) > 1)
             *replicated += here;
@@ -58,10 +65,12 @@ static double stage_weights(const rc_scenario *s, const rc_parallel *p, const rc
 
 /* KV of a token and state of a request on one rank of a stage. */
 static void stage_caches(const rc_scenario *s, const rc_parallel *p, const stage *at, double *kv, double *state) {
+    bool by_host = s->offload.computed_by == RC_BY_HOST && !rc_offloads_all(&s->offload);
+    double kept = by_host ? 1 - s->offload.layers : 1; /* caches of layers that the host computes are its own */
     *kv = *state = 0;
     for (size_t i = 0; i < s->model.mixers_count; i++) {
         const rc_mixer *m = &s->model.mixers[i];
-        double layers = rc_model_mixer_layers(&s->model, i, at->first, at->last);
+        double layers = kept * rc_model_mixer_layers(&s->model, i, at->first, at->last);
         double heads = m->kind == RC_GQA ? ceil(m->kv_heads / p->tp) / m->kv_heads : 1;
         *kv += layers * heads / p->dcp * rc_mixer_kv_bytes(m, (rc_format_id)s->engine.kv_format);
         *state += layers / p->tp * rc_mixer_state_bytes(m);
@@ -72,7 +81,8 @@ static double even_bytes(const rc_scenario *s, const rc_parallel *p, const rc_we
     double bytes = 0;
     for (size_t i = 0; i < weights->count; i++)
         if (loads(s, &weights->list[i]))
-            bytes += rc_weight_bytes(&weights->list[i]) * rc_weight_layers(&s->model, &weights->list[i]);
+            bytes += on_card(s, &weights->list[i]) * rc_weight_bytes(&weights->list[i]) *
+                     rc_weight_layers(&s->model, &weights->list[i]);
     return bytes / rc_replica_gpus(p);
 }
 
@@ -82,24 +92,32 @@ static stage stage_of(const rc_scenario *s, const rc_parallel *p, double index) 
     return at;
 }
 
+/* They share a host. */
+static double cards_of_node(const rc_scenario *s) {
+    return fmin(s->hardware.count, s->hardware.per_node);
+}
+
 static rc_memory memory_of(const rc_scenario *s, const rc_parallel *p, const rc_weights *weights) {
     const rc_stack_memory *stack = &s->hardware.stack.memory;
     rc_memory memory = {.even_bytes = even_bytes(s, p, weights),
                         .budget_bytes = s->hardware.accelerator.memory_usable_bytes * s->engine.memory_fraction};
     for (double i = 0; i < p->pp; i++) {
         stage at = stage_of(s, p, i);
-        double replicated, kv, state;
-        double bytes = stage_weights(s, p, weights, &at, &replicated);
+        double replicated, host, kv, state;
+        double bytes = stage_weights(s, p, weights, &at, &replicated, &host);
         stage_caches(s, p, &at, &kv, &state);
         if (bytes > memory.weights_bytes) {
             memory.replicated_bytes = replicated;
             memory.fullest_stage = i;
         }
         memory.weights_bytes = fmax(memory.weights_bytes, bytes);
+        memory.host_bytes = fmax(memory.host_bytes, host);
         memory.kv_bytes_per_token = fmax(memory.kv_bytes_per_token, kv);
         memory.state_bytes_per_request = fmax(memory.state_bytes_per_request, state);
     }
     memory.room_bytes = memory.budget_bytes - memory.weights_bytes - stack->workspace_bytes - stack->graphs_bytes;
+    if (rc_offloads_all(&s->offload)) /* the caches too */
+        memory.room_bytes = s->hardware.host.memory_bytes / cards_of_node(s) - memory.host_bytes;
     if (!isnan(s->engine.kv_tokens))
         memory.room_bytes = s->engine.kv_tokens * memory.kv_bytes_per_token;
     return memory;
@@ -124,13 +142,23 @@ double rc_longest_request(const rc_scenario *s) {
     return fmin(allowed, rc_length_longest(&s->workload.input) + rc_length_longest(&s->workload.output));
 }
 
+/* Weights of the cards of a node that lie on their host. */
+static double host_bytes(const rc_scenario *s, const rc_memory *memory) {
+    return memory->host_bytes * cards_of_node(s);
+}
+
+static bool host_holds(const rc_scenario *s, const rc_memory *memory) {
+    return memory->host_bytes == 0 || host_bytes(s, memory) <= s->hardware.host.memory_bytes;
+}
+
 /* A room that the scenario tells of may be more than there is. */
 static bool exists(const rc_scenario *s, const rc_memory *memory) {
-    return memory->weights_bytes + memory->room_bytes <= s->hardware.accelerator.memory_usable_bytes;
+    return rc_offloads_all(&s->offload) ||
+           memory->weights_bytes + memory->room_bytes <= s->hardware.accelerator.memory_usable_bytes;
 }
 
 static bool holds(const rc_scenario *s, const rc_memory *memory, double tokens) {
-    return exists(s, memory) && memory->room_bytes >= rc_request_bytes(s, memory, tokens);
+    return exists(s, memory) && host_holds(s, memory) && memory->room_bytes >= rc_request_bytes(s, memory, tokens);
 }
 
 /* ---------- smallest that fits */
@@ -187,7 +215,8 @@ static void add_component(const rc_scenario *s, const rc_weight *w, const stage 
     line->scale_bytes += rc_weight_scale_bytes(w) * layers;
     line->active += rc_weight_parameters(w) * layers * w->active;
     if (line->loaded)
-        line->bytes_per_gpu += rc_weight_bytes(w) * layers_in(&s->model, w, fullest) * share_of(s, &s->parallel, w);
+        line->bytes_per_gpu +=
+            on_card(s, w) * rc_weight_bytes(w) * layers_in(&s->model, w, fullest) * share_of(s, &s->parallel, w);
 }
 
 static void fill_census(const rc_scenario *s, const rc_weights *weights, double fullest, rc_fit_result *result) {
@@ -210,6 +239,7 @@ static void fill_memory(const rc_scenario *s, const rc_memory *memory, rc_fit_re
     stage all = {0, s->model.layers_total, true, true};
     stage_caches(s, &one, &all, &r->kv_bytes_per_token_total, &r->state_bytes_per_request_total);
     r->weights_bytes_per_gpu = memory->weights_bytes;
+    r->host_bytes_per_gpu = memory->host_bytes;
     r->weights_bytes_per_gpu_even = memory->even_bytes;
     r->replicated_bytes_per_gpu = memory->replicated_bytes;
     r->memory_nameplate_bytes = s->hardware.accelerator.memory_nameplate_bytes;
@@ -233,9 +263,14 @@ static void fill_memory(const rc_scenario *s, const rc_memory *memory, rc_fit_re
 
 static void explain_refusal(const rc_scenario *s, const rc_memory *memory, rc_fit_result *r) {
     char a[40], b[40], c[40];
-    const char *weights = rc_quantity_text(a, sizeof a, memory->weights_bytes, RC_BYTES);
-    const char *budget = rc_quantity_text(b, sizeof b, memory->budget_bytes, RC_BYTES);
+    const char *weights, *budget;
     double request = rc_request_bytes(s, memory, r->longest_request_tokens);
+    if (!host_holds(s, memory))
+        rc_reason_add(r->reasons, &r->reasons_count, "weights in host memory %s a node exceed the host's %s",
+                      rc_quantity_text(a, sizeof a, host_bytes(s, memory), RC_BYTES),
+                      rc_quantity_text(b, sizeof b, s->hardware.host.memory_bytes, RC_BYTES));
+    weights = rc_quantity_text(a, sizeof a, memory->weights_bytes, RC_BYTES);
+    budget = rc_quantity_text(b, sizeof b, memory->budget_bytes, RC_BYTES);
     if (!exists(s, memory))
         rc_reason_add(r->reasons, &r->reasons_count,
                       "weights %s a GPU + %.0f tokens of cache (engine.kv_tokens) exceed %.1f GB usable", weights,
@@ -255,6 +290,24 @@ static void explain_refusal(const rc_scenario *s, const rc_memory *memory, rc_fi
                       rc_quantity_text(a, sizeof a, request, RC_BYTES),
                       rc_quantity_text(b, sizeof b, memory->room_bytes, RC_BYTES), r->max_context);
     }
+}
+
+/* One node whose weights do not fit: how many of its layers would have to lie on the host. */
+static void suggest_offload(const rc_scenario *s, const rc_memory *memory, const rc_weights *weights,
+                            rc_fit_result *r) {
+    double missing = rc_request_bytes(s, memory, r->longest_request_tokens) - memory->room_bytes, movable = 0;
+    stage all = {0, s->model.layers_total, false, false};
+    for (size_t i = 0; i < weights->count; i++)
+        if (loads(s, &weights->list[i]) && weights->list[i].owner != RC_OWNER_FIRST &&
+            weights->list[i].owner != RC_OWNER_LAST)
+            movable += share_of(s, &s->parallel, &weights->list[i]) * rc_weight_bytes(&weights->list[i]) *
+                       layers_in(&s->model, &weights->list[i], &all) / s->parallel.pp;
+    double layers = ceil(missing / movable * s->model.layers_total);
+    if (missing > 0 && layers <= s->model.layers_total && !rc_offloads(&s->offload) &&
+        s->hardware.count <= s->hardware.per_node)
+        rc_reason_add(r->warnings, &r->warnings_count,
+                      "with %.0f of %.0f layers in host memory it would fit, slowly (offload.layers=%.2g)", layers,
+                      s->model.layers_total, ceil(100 * layers / s->model.layers_total) / 100);
 }
 
 static void warn(const rc_scenario *s, const rc_memory *memory, rc_fit_result *r) {
@@ -283,6 +336,8 @@ rc_status rc_memory_fit(const rc_scenario *s, rc_fit_result *result) {
     bool divides = rc_placement_check(s, &s->parallel, result->reasons, &result->reasons_count);
     result->fits = divides && holds(s, &memory, result->longest_request_tokens);
     explain_refusal(s, &memory, result);
+    if (divides && !result->fits)
+        suggest_offload(s, &memory, &weights, result);
     warn(s, &memory, result);
     return result->fits ? RC_OK : RC_DOES_NOT_FIT;
 }

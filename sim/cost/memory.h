@@ -15,6 +15,7 @@
 
 /* The memory of one layout; all per GPU of the fullest stage. */
 typedef struct rc_memory {
+    double host_bytes; /* weights of a card that lie on its host */
     double weights_bytes, replicated_bytes, even_bytes;
     double kv_bytes_per_token, state_bytes_per_request;
     double budget_bytes;  /* usable x fraction */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "step.h"
+#include "host_weights.h"
 #include "weights.h"
 #include <assert.h>
 #include <math.h>
@@ -334,8 +335,10 @@ rc_step_plan *rc_step_plan_new(const rc_scenario *s, rc_arena *arena, rc_problem
     plan_residual(&p);
     plan_messages(&p);
     count_operations(&p);
+    rc_host_weights_apply(plan, s);
     note_provenance(plan);
     plan->provenance[RC_FAMILY_HOST] = (rc_provenance)step->provenance;
+    plan->provenance[RC_FAMILY_HOST_COPIES] = RC_ASSUMED;
     return p.good ? plan : NULL;
 }
 
@@ -421,6 +424,7 @@ void rc_step_fixed(const rc_step_plan *plan, const rc_load *whole, rc_step_cost 
                       &cost->lines[RC_FAMILY_ALL_TO_ALL]);
     rc_hand_off_add(&plan->stage_group, load.tokens * plan->message_bytes, plan->hand_offs,
                     &cost->lines[RC_FAMILY_HAND_OFF]);
+    rc_host_copies_add(plan, load.tokens, cost);
     if (load.prefill_tokens == 0) {
         overlap_shared(plan, cost);
         hide_launches(plan, cost);

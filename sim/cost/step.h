@@ -23,20 +23,29 @@
 #include "linear_attention.h"
 
 enum {
-    RC_GEMMS_MAX = 256,
+    RC_GEMMS_MAX = 512,
     RC_MIXERS_MAX = RC_MODEL_MIXERS_MAX,
     RC_FFNS_MAX = RC_MODEL_FFNS_MAX,
-    RC_ELEMENTWISE_MAX = 64
+    RC_ELEMENTWISE_MAX = 128,
+    RC_PLAN_EXPERTS_MAX = 2 * RC_FFNS_MAX, /* on the card and on the host */
+    RC_PLAN_MIXERS_MAX = 2 * RC_MIXERS_MAX
 };
+
+/* Tokens that go to the host's processors and come back. */
+typedef struct rc_host_copies {
+    double count;           /* of a step, both ways; 0: none */
+    double bytes_per_token; /* in each */
+    double s_per_byte, latency_s;
+} rc_host_copies;
 
 typedef struct rc_step_plan {
     rc_gemm gemms[RC_GEMMS_MAX];
     int gemms_count;
-    rc_experts experts[RC_FFNS_MAX];
+    rc_experts experts[RC_PLAN_EXPERTS_MAX];
     int experts_count;
-    rc_attention attentions[RC_MIXERS_MAX];
+    rc_attention attentions[RC_PLAN_MIXERS_MAX];
     int attentions_count;
-    rc_linear_attention linears[RC_MIXERS_MAX];
+    rc_linear_attention linears[RC_PLAN_MIXERS_MAX];
     int linears_count;
     rc_elementwise elementwise[RC_ELEMENTWISE_MAX];
     int elementwise_count;
@@ -44,13 +53,14 @@ typedef struct rc_step_plan {
     int reaches_count;
     rc_group tensor_group, context_group, expert_group, stage_group;
     double all_reduces, hand_offs; /* messages of a step */
-    rc_exchange
-        exchanges[RC_FFNS_MAX]; /* tokens to experts and back, for each kind in `experts`; tokens are filled in */
+    /* Tokens to experts and back, for each of `experts`; tokens are filled in. */
+    rc_exchange exchanges[RC_PLAN_EXPERTS_MAX];
     double senders; /* ranks that hold the same tokens and share sending them to experts; 0: every rank holds all */
     double norm_reduces;  /* of the squares that norms over split queries and keys need, two F32 values a token */
     double message_bytes; /* of a token, in an all-reduce or a hand-off */
     double context_exchanges, context_bytes; /* messages of a step between ranks that share a cache (DCP), bytes of a
                                                  * sequence in each */
+    rc_host_copies host_copies;
     double dp;
     double host_operations; /* that the host starts one by one for a step with prompts */
     double graph_tokens;    /* of the largest step with prompts that is captured all the same */

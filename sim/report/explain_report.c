@@ -16,8 +16,39 @@ static void part_json(cJSON *list, const rc_part *p) {
     rc_json_add_number(entry, "launch_s", p->launch_s);
     rc_json_add_number(entry, "link_s", p->link_s);
     rc_json_add_number(entry, "host_s", p->host_s);
+    if (p->host_link_bytes > 0 || p->host_memory_s > 0) {
+        rc_json_add_number(entry, "host_link_s", p->host_link_s);
+        rc_json_add_number(entry, "host_link_bytes", p->host_link_bytes);
+        rc_json_add_number(entry, "host_memory_s", p->host_memory_s);
+    }
     rc_json_add_number(entry, "launches", p->launches);
     cJSON_AddItemToArray(list, entry);
+}
+
+/* What a decode step moves to and from the host and what its processors read there; all zero where it has no part. */
+typedef struct host_sums {
+    double link_bytes, link_s, memory_s;
+} host_sums;
+
+static host_sums host_of(const rc_explain_result *r) {
+    host_sums sums = {0};
+    for (size_t i = 0; i < r->parts_count; i++) {
+        sums.link_bytes += r->parts[i].host_link_bytes;
+        sums.link_s += r->parts[i].host_link_s;
+        sums.memory_s += r->parts[i].host_memory_s;
+    }
+    return sums;
+}
+
+static void host_json(cJSON *a, const rc_explain_result *r) {
+    host_sums sums = host_of(r);
+    if (sums.link_bytes == 0 && sums.memory_s == 0)
+        return;
+    cJSON *host = rc_json_add_object(a, "host");
+    rc_json_add_number(host, "weights_bytes_per_gpu", r->fit.host_bytes_per_gpu);
+    rc_json_add_number(host, "link_bytes_per_step", sums.link_bytes);
+    rc_json_add_number(host, "link_s_per_step", sums.link_s);
+    rc_json_add_number(host, "memory_s_per_step", sums.memory_s);
 }
 
 static cJSON *explain_json(const rc_explain_result *r) {
@@ -43,6 +74,7 @@ static cJSON *explain_json(const rc_explain_result *r) {
         rc_json_add_number(busiest, "experts_over_mean", r->busiest_experts);
         rc_json_add_number(busiest, "prompt_pairs_over_mean", r->busiest_prompt_pairs);
     }
+    host_json(a, r);
     cJSON *parts = rc_json_add_array(a, "parts");
     for (size_t i = 0; i < r->parts_count; i++)
         part_json(parts, &r->parts[i]);
@@ -76,7 +108,7 @@ static void print_parts(FILE *out, const char *heading, const rc_part *parts, si
         rc_text_table_cell(t, 4, "%.3g", p->flops);
         rc_text_table_cell(t, 5, "%.0f %%", 100 * p->hbm_s / p->seconds);
         rc_text_table_cell(t, 6, "%.0f %%", 100 * p->compute_s / p->seconds);
-        rc_text_table_cell(t, 7, "%.0f %%", 100 * (p->launch_s + p->link_s + p->host_s) / p->seconds);
+        rc_text_table_cell(t, 7, "%.0f %%", 100 * (p->seconds - p->hbm_s - p->compute_s) / p->seconds);
         rc_text_table_cell(t, 8, "%s", p->provenance);
     }
     rc_text_table_row(t);
@@ -110,11 +142,26 @@ static void print_ceiling(FILE *out, const rc_explain_result *r) {
                 r->expert_ranks, r->busiest_pairs, r->busiest_experts, r->busiest_prompt_pairs);
 }
 
+static void print_host(FILE *out, const rc_explain_result *r) {
+    host_sums sums = host_of(r);
+    char a[40], b[40], c[40];
+    if (sums.link_bytes == 0 && sums.memory_s == 0)
+        return;
+    fprintf(out, "host     %s of weights a GPU lie there; over its link go %s a step, waited for %s",
+            rc_quantity_text(a, sizeof a, r->fit.host_bytes_per_gpu, RC_BYTES),
+            rc_quantity_text(b, sizeof b, sums.link_bytes, RC_BYTES),
+            rc_quantity_text(c, sizeof c, sums.link_s, RC_SECONDS));
+    if (sums.memory_s > 0)
+        fprintf(out, "; its processors wait %s for its memory",
+                rc_quantity_text(a, sizeof a, sums.memory_s, RC_SECONDS));
+    fputc('\n', out);
+}
+
 static void print_csv_parts(FILE *out, const char *phase, const rc_part *parts, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const rc_part *p = &parts[i];
-        const double values[] = {p->seconds,  p->bytes,  p->flops,  p->hbm_s,   p->compute_s,
-                                 p->launch_s, p->link_s, p->host_s, p->launches};
+        const double values[] = {p->seconds, p->bytes,  p->flops,         p->hbm_s,       p->compute_s, p->launch_s,
+                                 p->link_s,  p->host_s, p->host_memory_s, p->host_link_s, p->launches};
         fprintf(out, "%s,%s", phase, p->family);
         for (size_t v = 0; v < sizeof values / sizeof *values; v++)
             rc_print_csv_number(out, values[v]);
@@ -123,7 +170,8 @@ static void print_csv_parts(FILE *out, const char *phase, const rc_part *parts, 
 }
 
 static rc_status print_csv(FILE *out, const rc_explain_result *r) {
-    fprintf(out, "phase,family,seconds,bytes,flops,hbm_s,compute_s,launch_s,link_s,host_s,launches,bound,provenance\n");
+    fprintf(out, "phase,family,seconds,bytes,flops,hbm_s,compute_s,launch_s,link_s,host_s,host_memory_s,host_link_s,"
+                 "launches,bound,provenance\n");
     print_csv_parts(out, "decode", r->parts, r->parts_count);
     print_csv_parts(out, "prefill", r->prefill_parts, r->prefill_parts_count);
     return RC_OK;
@@ -141,6 +189,7 @@ rc_status rc_print_explain(FILE *out, const rc_explain_result *r, rc_format form
     char heading[96], tokens[40], a[40], b[40], c[40];
     fprintf(out, "%s\n", r->title.text);
     print_ceiling(out, r);
+    print_host(out, r);
     fputc('\n', out);
     snprintf(heading, sizeof heading, "decode, %.0f x %s", r->batch, rc_count_text(tokens, sizeof tokens, r->context));
     print_parts(out, heading, r->parts, r->parts_count, r->step_s, format);

@@ -3,6 +3,7 @@
 #include "table.h"
 #include "text.h"
 #include <math.h>
+#include <string.h>
 
 static void component_json(cJSON *list, const rc_weight_line *line) {
     cJSON *entry = cJSON_CreateObject();
@@ -29,6 +30,7 @@ cJSON *rc_fit_json(const rc_fit_result *r) {
     rc_json_add_number(a, "weights_bytes_per_gpu", r->weights_bytes_per_gpu);
     rc_json_add_number(a, "weights_bytes_per_gpu_even", r->weights_bytes_per_gpu_even);
     rc_json_add_number(a, "replicated_bytes_per_gpu", r->replicated_bytes_per_gpu);
+    rc_json_add_number(a, "host_bytes_per_gpu", r->host_bytes_per_gpu);
     cJSON *weights = rc_json_add_object(a, "weights");
     for (size_t i = 0; i < r->components_count; i++)
         rc_json_add_number(weights, r->components[i].name, r->components[i].bytes);
@@ -99,6 +101,7 @@ static void print_budget(FILE *out, const rc_fit_result *r, rc_format format) {
                  {"- weights", r->weights_bytes_per_gpu},
                  {"    evenly sharded they would be", r->weights_bytes_per_gpu_even},
                  {"    held whole on every rank", r->replicated_bytes_per_gpu},
+                 {"    in host memory instead", r->host_bytes_per_gpu},
                  {"- workspace", r->workspace_bytes},
                  {"- graphs", r->graphs_bytes},
                  {"= room for KV and state", r->room_bytes_per_gpu}};
@@ -109,6 +112,8 @@ static void print_budget(FILE *out, const rc_fit_result *r, rc_format format) {
     rc_text_table_cell(t, 3, "MiB");
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char mib[40];
+        if (lines[i].bytes == 0 && strstr(lines[i].name, "instead"))
+            continue;
         rc_text_table_row(t);
         rc_text_table_cell(t, 0, "%s", lines[i].name);
         rc_text_table_cell(t, 1, "%.2f", lines[i].bytes / 1e9);

@@ -176,9 +176,14 @@ static void fill_latencies(const rc_metrics *m, const rc_scenario *s, const rc_r
 }
 
 static void fill_breakdown(const rc_metrics *m, double available_s, double *breakdown) {
-    static const rc_breakdown of[RC_WHERE_COUNT] = {
-        [RC_HBM] = RC_TIME_HBM,           [RC_COMPUTE] = RC_TIME_COMPUTE, [RC_LINK_0] = RC_TIME_LINK_INNER,
-        [RC_LINK_1] = RC_TIME_LINK_OUTER, [RC_LAUNCH] = RC_TIME_LAUNCH,   [RC_HOST] = RC_TIME_HOST};
+    static const rc_breakdown of[RC_WHERE_COUNT] = {[RC_HBM] = RC_TIME_HBM,
+                                                    [RC_COMPUTE] = RC_TIME_COMPUTE,
+                                                    [RC_LINK_0] = RC_TIME_LINK_INNER,
+                                                    [RC_LINK_1] = RC_TIME_LINK_OUTER,
+                                                    [RC_LAUNCH] = RC_TIME_LAUNCH,
+                                                    [RC_HOST] = RC_TIME_HOST,
+                                                    [RC_LINK_HOST] = RC_TIME_LINK_HOST,
+                                                    [RC_HOST_MEMORY] = RC_TIME_HOST_MEMORY};
     double busy = 0;
     for (int where = 0; where < RC_WHERE_COUNT; where++)
         busy += m->where_s[where];

@@ -7,6 +7,7 @@
  *   nvfp4          group of 16, 8-bit scale (NVIDIA)
  *   fp8            block of 128 x 128, 32-bit scale (DeepSeek-V3)
  *   fp8-tensor     one scale for a tensor (ModelOpt, compressed-tensors)
+ *   int8-g32       group of 32, 16-bit scale (Q8_0 of llama.cpp)
  *   int4           group of 128, 16-bit scale (AWQ, GPTQ); int4-g32: group of 32 (compressed-tensors)
  */
 #ifndef RC_NUMBER_FORMAT_H
@@ -22,6 +23,7 @@ typedef enum rc_format_id {
     RC_NVFP4,
     RC_MXFP4,
     RC_INT8,
+    RC_INT8_G32,
     RC_INT4,
     RC_INT4_G32,
     RC_FORMAT_COUNT

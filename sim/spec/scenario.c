@@ -31,6 +31,7 @@ typedef struct scenario_file {
     int weights;
     rc_hardware hardware;
     rc_parallel parallel;
+    rc_offload offload;
     engine_file engine;
     rc_workload workload;
     bool has_workload;
@@ -111,7 +112,9 @@ RC_LOCAL_TABLE(hardware_table, rc_hardware, "hardware", "The rack.",
                {"fabric", RC_FIELD_CUSTOM, offsetof(rc_hardware, fabric), "name, path or object", .required = true,
                 .custom = read_fabric, .custom_schema = "{\"type\":[\"string\",\"object\"]}"},
                {"stack", RC_FIELD_CUSTOM, offsetof(rc_hardware, stack), "name, path or object", .required = true,
-                .custom = read_stack, .custom_schema = "{\"type\":[\"string\",\"object\"]}"});
+                .custom = read_stack, .custom_schema = "{\"type\":[\"string\",\"object\"]}"},
+               {"host", RC_FIELD_OBJECT, offsetof(rc_hardware, host), "the host of a node, for weights in its memory",
+                .table = &rc_host_table});
 
 #define FIELD(member) offsetof(engine_file, engine.member)
 RC_LOCAL_TABLE(engine_table, engine_file, "engine", "Settings of the serving engine; the stack's own where left out.",
@@ -163,6 +166,7 @@ RC_TABLE(rc_scenario_table, scenario_file, "scenario", "A question: a model on a
          {"hardware", RC_FIELD_OBJECT, FIELD(hardware), "the rack, as an object or as \"8xb300\"", .required = true,
           .table = &hardware_table},
          {"parallel", RC_FIELD_OBJECT, FIELD(parallel), "how a replica is split", .table = &rc_parallel_table},
+         {"offload", RC_FIELD_OBJECT, FIELD(offload), "weights that lie in host memory", .table = &rc_offload_table},
          {"engine", RC_FIELD_OBJECT, FIELD(engine), "engine settings", .table = &engine_table},
          {"workload", RC_FIELD_CUSTOM, FIELD(workload), "name, path or object of a load", .custom = read_workload,
           .custom_schema = "{\"type\":[\"string\",\"object\"]}"},
@@ -421,11 +425,19 @@ static bool check_features(rc_reader *reader, const engine_file *engine) {
     return good;
 }
 
+static bool has_experts(const rc_model *model) {
+    for (size_t i = 0; i < model->ffns_count; i++)
+        if (model->ffns[i].kind == RC_MOE)
+            return true;
+    return false;
+}
+
 static bool fill(rc_scenario *s, const scenario_file *file, rc_resolution *r, rc_reader *reader, bool layout_given) {
     s->model = file->model;
     s->weights_format = weights_formats[file->weights];
     s->hardware = file->hardware;
     s->parallel = file->parallel;
+    s->offload = file->offload;
     s->engine = file->engine.engine;
     s->has_workload = file->has_workload;
     s->workload = file->workload;
@@ -438,6 +450,8 @@ static bool fill(rc_scenario *s, const scenario_file *file, rc_resolution *r, rc
     good = check_histogram(reader, s) && good;
     good = check_features(reader, &file->engine) && good;
     good = check_layout(reader, &s->hardware, &s->parallel) && good;
+    good = rc_offload_finish(&s->offload, &s->hardware.host, s->model.layers_total, has_experts(&s->model), reader) &&
+           good;
     good = find_price(reader, r, &file->price, s) && good;
     if (file->objectives_count > RC_OBJECTIVES_MAX) {
         char found[32];
@@ -463,6 +477,22 @@ static bool changes_the_rack(const rc_question *question) {
     return false;
 }
 
+static void describe_offload(const rc_scenario *s, rc_resolution *r) {
+    const rc_offload *o = &s->offload;
+    const rc_host *h = &s->hardware.host;
+    double layers = s->model.layers_total, whole = o->layers * layers;
+    rc_resolution_assume(r, rc_arena_format(s->arena,
+                                            "in host memory: %.0f of %.0f layers and the experts of %.0f more, "
+                                            "computed by the %s",
+                                            whole, layers, fabs(o->experts * (layers - whole)),
+                                            o->computed_by == RC_BY_HOST ? "host" : "GPU"));
+    rc_resolution_assume(r, rc_arena_format(s->arena,
+                                            "the host's link reaches %.0f %%, its memory %.0f %%, its arithmetic "
+                                            "%.0f %% (hardware.host)",
+                                            100 * h->link_efficiency, 100 * h->memory_efficiency,
+                                            100 * h->compute_efficiency));
+}
+
 static void describe(rc_scenario *s, const scenario_file *file, rc_resolution *r, const rc_question *question) {
     char layout[64];
     s->name = file->name ? file->name : "";
@@ -474,14 +504,14 @@ static void describe(rc_scenario *s, const scenario_file *file, rc_resolution *r
     if (file->title && !changes_the_rack(question) && question->settings_count)
         s->title = rc_arena_format(s->arena, "%s, %zu setting%s changed", file->title, question->settings_count,
                                    question->settings_count > 1 ? "s" : "");
-    bool moe = false;
+    bool moe = has_experts(&s->model);
     const rc_hardware *h = &s->hardware;
     if (strcmp(h->stack.accelerator, h->accelerator.name) != 0)
         rc_resolution_assume(r, rc_arena_format(s->arena,
                                                 "stack %s was made for %s: its efficiencies are carried over to %s",
                                                 h->stack.name, h->stack.accelerator, h->accelerator.name));
-    for (size_t i = 0; i < s->model.ffns_count; i++)
-        moe = moe || s->model.ffns[i].kind == RC_MOE;
+    if (rc_offloads(&s->offload))
+        describe_offload(s, r);
     if (moe && s->has_workload && !s->workload.routing_given)
         assume_number(
             r, "expert popularity of this traffic: log-normal, sigma %.1f (assumed; 1 to 2 is plausible, 0 is uniform)",

@@ -7,6 +7,7 @@
 #include "accelerator.h"
 #include "fabric.h"
 #include "model.h"
+#include "offload.h"
 #include "price.h"
 #include "stack.h"
 #include "workload.h"
@@ -36,6 +37,7 @@ typedef struct rc_hardware {
     rc_accelerator accelerator;
     rc_fabric fabric;
     rc_stack stack;
+    rc_host host;
 } rc_hardware;
 
 typedef enum rc_metric { RC_METRIC_TTFT, RC_METRIC_TPOT, RC_METRIC_ITL, RC_METRIC_E2E, RC_METRIC_COUNT } rc_metric;
@@ -60,6 +62,7 @@ struct rc_scenario {
     rc_format_id weights_format; /* RC_FORMAT_COUNT: as the checkpoint */
     rc_hardware hardware;
     rc_parallel parallel;
+    rc_offload offload;
     rc_engine engine;
     bool has_workload;
     rc_workload workload;

@@ -288,3 +288,8 @@ double rc_weight_bytes(const rc_weight *weight) {
 bool rc_weight_is_loaded(const rc_weight *weight) {
     return weight->component != RC_COMPONENT_VISION && weight->component != RC_COMPONENT_MTP;
 }
+
+double rc_weight_on_host(const rc_weight *w, const rc_offload *offload) {
+    bool in_layer = w->owner == RC_OWNER_MIXER || w->owner == RC_OWNER_FFN || w->owner == RC_OWNER_LAYER;
+    return in_layer ? rc_offload_share(offload, w->split == RC_SPLIT_EXPERTS) : rc_offloads_all(offload);
+}

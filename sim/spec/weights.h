@@ -14,6 +14,7 @@
 #ifndef RC_WEIGHTS_H
 #define RC_WEIGHTS_H
 #include "model.h"
+#include "offload.h"
 
 #define RC_COMPONENT_LIST(X)                                                                                           \
     X(ROUTED_EXPERTS, "routed_experts")                                                                                \
@@ -73,5 +74,8 @@ double rc_weight_layers(const rc_model *model, const rc_weight *weight); /* laye
 double rc_weight_parameters(const rc_weight *weight);                    /* in one layer */
 double rc_weight_bytes(const rc_weight *weight);                         /* in one layer, scales included */
 double rc_weight_scale_bytes(const rc_weight *weight);                   /* in one layer */
-bool rc_weight_is_loaded(const rc_weight *weight);                       /* false for vision and MTP */
+/* The share of its layers in which it lies in host memory.  Where the host computes all layers, embedding and output head
+ * are there too. */
+double rc_weight_on_host(const rc_weight *weight, const rc_offload *offload);
+bool rc_weight_is_loaded(const rc_weight *weight); /* false for vision and MTP */
 #endif

@@ -14,7 +14,9 @@ static const char *bound_of(const rc_part *part) {
                  {"compute", part->compute_s},
                  {"launch", part->launch_s},
                  {"link", part->link_s},
-                 {"host", part->host_s}};
+                 {"link.host", part->host_link_s},
+                 {"host", part->host_s},
+                 {"host memory", part->host_memory_s}};
     size_t largest = 0;
     for (size_t i = 1; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i].seconds > kinds[largest].seconds)
@@ -30,6 +32,9 @@ static rc_part part_of(int family, const rc_cost_line *line, const rc_step_plan 
                     .compute_s = line->seconds[RC_COMPUTE],
                     .launch_s = line->seconds[RC_LAUNCH],
                     .host_s = line->seconds[RC_HOST],
+                    .host_memory_s = line->seconds[RC_HOST_MEMORY],
+                    .host_link_s = line->seconds[RC_LINK_HOST],
+                    .host_link_bytes = line->host_link_bytes,
                     .link_s = line->seconds[RC_LINK_0] + line->seconds[RC_LINK_1],
                     .launches = line->launches,
                     .seconds = rc_line_seconds(line),

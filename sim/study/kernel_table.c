@@ -63,20 +63,21 @@ static bool is_system(const char *system, const char *accelerator) {
     return !accelerator[i] && (!system[i] || strcmp(system + i, "_sxm") == 0);
 }
 
-static rc_origin origin_of(const table *t) {
+static rc_measurer measurer_of(const table *t) {
     const char *engine = column_of(t, "framework") >= 0 ? text_of(t, "framework") : text_of(t, "engine");
     bool library = column_of(t, "source") >= 0 ||
                    (column_of(t, "kernel_source") >= 0 && rc_kernel_is_library(text_of(t, "kernel_source")));
-    return (rc_origin){text_of(t, "system"), library ? "" : engine};
+    return (rc_measurer){text_of(t, "system"), library ? "" : engine};
 }
 
-bool rc_origin_is(const rc_origin *origin, const char *accelerator, const char *engine) {
-    return is_system(origin->system, accelerator) && (!origin->engine[0] || strcasecmp(origin->engine, engine) == 0);
+bool rc_measurer_is(const rc_measurer *measurer, const char *accelerator, const char *engine) {
+    return is_system(measurer->system, accelerator) &&
+           (!measurer->engine[0] || strcasecmp(measurer->engine, engine) == 0);
 }
 
 static bool is_ours(const table *t) {
-    rc_origin origin = origin_of(t);
-    return rc_origin_is(&origin, t->accelerator->name, t->engine);
+    rc_measurer measurer = measurer_of(t);
+    return rc_measurer_is(&measurer, t->accelerator->name, t->engine);
 }
 
 /* ---------- kinds of tables */
@@ -431,26 +432,26 @@ bool rc_kernel_table_is(const char *file) {
     return is;
 }
 
-static bool same_origin(const rc_origin *a, const rc_origin *b) {
+static bool same_measurer(const rc_measurer *a, const rc_measurer *b) {
     return strcmp(a->system, b->system) == 0 && strcmp(a->engine, b->engine) == 0;
 }
 
-bool rc_kernel_table_origins(const char *file, rc_origin **origins, size_t *count, double *rows, rc_arena *arena,
-                             rc_problems *problems) {
-    enum { ORIGINS_MAX = 256 };
+bool rc_kernel_table_measurers(const char *file, rc_measurer **measurers, size_t *count, double *rows, rc_arena *arena,
+                               rc_problems *problems) {
+    enum { MEASURERS_MAX = 256 };
     table t = {.csv = rc_csv_open(file, problems), .file = file, .problems = problems, .arena = arena};
-    *origins = rc_arena_take(arena, ORIGINS_MAX * sizeof **origins);
+    *measurers = rc_arena_take(arena, MEASURERS_MAX * sizeof **measurers);
     *count = 0;
     *rows = 0;
     bool good = t.csv && read_header(&t);
-    for (; good && *count < ORIGINS_MAX && rc_csv_next(t.csv); (*rows)++) {
-        rc_origin origin = origin_of(&t);
+    for (; good && *count < MEASURERS_MAX && rc_csv_next(t.csv); (*rows)++) {
+        rc_measurer measurer = measurer_of(&t);
         bool known = false;
         for (size_t i = *count; i-- > 0 && !known;)
-            known = same_origin(&(*origins)[i], &origin);
+            known = same_measurer(&(*measurers)[i], &measurer);
         if (!known)
-            (*origins)[(*count)++] =
-                (rc_origin){rc_arena_text(arena, origin.system), rc_arena_text(arena, origin.engine)};
+            (*measurers)[(*count)++] =
+                (rc_measurer){rc_arena_text(arena, measurer.system), rc_arena_text(arena, measurer.engine)};
     }
     good = good && !rc_csv_failed(t.csv);
     rc_csv_close(t.csv);

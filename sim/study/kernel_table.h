@@ -32,13 +32,13 @@
 bool rc_kernel_table_is(const char *file);
 
 /* Who measured: the pairs of system and engine in a table. */
-typedef struct rc_origin {
+typedef struct rc_measurer {
     const char *system, *engine; /* "b300_sxm"; "SGLang", or "" for kernels that all engines use */
-} rc_origin;
+} rc_measurer;
 /* Pairs in the arena, and how many rows there are; false and problems where the table is bad. */
-bool rc_kernel_table_origins(const char *file, rc_origin **origins, size_t *count, double *rows, rc_arena *arena,
-                             rc_problems *problems);
-bool rc_origin_is(const rc_origin *origin, const char *accelerator, const char *engine);
+bool rc_kernel_table_measurers(const char *file, rc_measurer **measurers, size_t *count, double *rows, rc_arena *arena,
+                               rc_problems *problems);
+bool rc_measurer_is(const rc_measurer *measurer, const char *accelerator, const char *engine);
 
 /* Adds the rows of a table that were measured on an accelerator under an engine; false and problems where the table is
  * bad (a column missing, a time that is not positive, or faster than the memory by a factor of three). */

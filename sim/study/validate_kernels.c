@@ -14,8 +14,8 @@ typedef struct judge {
     rc_validate_result *result;
     rc_arena *arena;
     rc_problems *problems;
-    rc_origin *origins;
-    size_t origins_count;
+    rc_measurer *measurers;
+    size_t measurers_count;
     size_t capacity;
     bool *told; /* lines of the table that a stack has told */
     size_t told_count;
@@ -125,8 +125,8 @@ static void add_rows(judge *j, const rc_stack_on_chip *on, const rc_samples *sam
 /* The stack ENGINE-ACCELERATOR of somebody who measured. */
 static bool measured_it(const judge *j, const char *stack, const char *engine) {
     const char *accelerator = stack + strlen(engine) + 1;
-    for (size_t i = 0; i < j->origins_count; i++)
-        if (strlen(stack) > strlen(engine) && rc_origin_is(&j->origins[i], accelerator, engine))
+    for (size_t i = 0; i < j->measurers_count; i++)
+        if (strlen(stack) > strlen(engine) && rc_measurer_is(&j->measurers[i], accelerator, engine))
             return true;
     return false;
 }
@@ -158,7 +158,7 @@ void rc_validate_kernels(const char *file, rc_validate_result *result, rc_arena 
     judge j = {.file = file, .result = result, .arena = arena, .problems = problems};
     size_t count;
     const char **names = rc_catalog_names(RC_CATALOG_STACK, &count, arena);
-    bool good = rc_kernel_table_origins(file, &j.origins, &j.origins_count, &j.lines, arena, problems);
+    bool good = rc_kernel_table_measurers(file, &j.measurers, &j.measurers_count, &j.lines, arena, problems);
     for (size_t i = 0; i < count && good; i++)
         good = judge_by(&j, names[i]);
     if (good && result->rows_count == 0)

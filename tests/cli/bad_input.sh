@@ -158,6 +158,12 @@ layouts() {
         refused "TP 7 on 8 GPUs, $verb" 3 parallel "tp 7" 8 $verb k3-8xb300 --tp 7
         refused "TP 3 on 8 GPUs, $verb" 3 parallel "tp 3" 8 $verb k3-8xb300 --tp 3
     done
+    refused "host memory is not told" 3 hardware.host.memory nothing 256GB fit k3-8xb300 --set offload.layers=0.1
+    refused "a computing host is not told" 3 hardware.host.peak nothing TFLOP/s \
+        run k3-two-xeons --set hardware.host.peak=null
+    refused "experts of a dense model" 3 offload.experts share layers \
+        run llama70b-int4-rtx-5090 --set offload.experts=0.5
+    refused "share of layers above 1" 3 offload.layers 1.5 "to 1" run k3-two-xeons --set offload.layers=1.5
     refused "TP 1.5" 3 parallel.tp 1.5 "whole number" run k3-8xb300 --tp 1.5
     refused "TP that is text" 3 parallel.tp eight "whole number" run k3-8xb300 --tp eight
     refused "EP that does not divide" 3 parallel.ep "ep 3" 8 run k3-8xb300 --ep 3

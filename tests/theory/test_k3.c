@@ -216,6 +216,65 @@ START_TEST(a_small_machine_has_a_low_ceiling) {
 }
 END_TEST
 
+/* 70B in INT4 on a card of 32 GB, 24 of 80 layers in host memory.  Their weights, but for the norms, cross the link in every
+ * step; their kernels run meanwhile, so the step waits for the rest.  The same layers computed by the host read the same
+ * bytes from its memory, and only tokens cross. */
+START_TEST(a_third_of_seventy_billion_comes_over_the_link) {
+    enum { CARDS = 0, HOST = 1 };
+    double link_bytes[2], seconds[2];
+    for (int by = CARDS; by <= HOST; by++) {
+        rc_scenario *s =
+            ask("llama70b-int4-rtx-5090", SETTINGS(by == HOST ? "offload.computed_by=host" : "offload.layers=0.295"));
+        rc_explain_result r;
+        rc_problems *problems = rc_problems_new();
+        ck_assert_int_eq(rc_explain(s, 1, 1152, 1024, &r, problems), RC_OK);
+        double link_s = 0, kernels_s = 0, memory_s = 0;
+        link_bytes[by] = 0;
+        for (size_t i = 0; i < r.parts_count; i++) {
+            link_bytes[by] += r.parts[i].host_link_bytes;
+            link_s += r.parts[i].host_link_s;
+            memory_s += r.parts[i].host_memory_s;
+            bool weights = r.parts[i].host_link_bytes > 0 && by == CARDS;
+            kernels_s += weights ? 0.3 * (r.parts[i].hbm_s + r.parts[i].compute_s) : 0; /* of layers that went */
+        }
+        seconds[by] = r.step_s;
+        double layers = 24 * (8192. * (8192 + 2 * 1024 + 8192 + 3 * 28672) * 4.125 / 8 + 2 * 8192 * 2);
+        close_to(r.fit.host_bytes_per_gpu, layers, 1e-3);
+        if (by == CARDS) {
+            close_to(link_bytes[by], layers, 1e-3);
+            close_to(link_s, link_bytes[by] / (0.85 * 64e9) - kernels_s, 1e-4);
+            ck_assert_double_eq(memory_s, 0);
+        } else {
+            ck_assert_double_eq(link_bytes[by], 2 * 8192 * 2);
+            close_to(link_s, 2 * 10e-6 + link_bytes[by] / (0.85 * 64e9), 1e-9);
+            close_to(memory_s, layers / (0.8 * 90e9), 0.03);
+        }
+        rc_problems_free(problems);
+        rc_close(s);
+    }
+    ck_assert_double_lt(seconds[HOST], seconds[CARDS]); /* 72 GB/s of its memory, 54 over the link */
+}
+END_TEST
+
+/* All of K3 in the memory of two Xeons with 12 channels of DDR4-2666, most of it in 8 bits: 25.8 GB of experts and about 60
+ * GB of the rest make 2.97 tokens/s at most (llama.cpp, pull 26185, where about 3 were measured). */
+START_TEST(two_old_xeons_have_a_bound_of_three_tokens) {
+    rc_scenario *s = ask("k3-two-xeons", NULL);
+    rc_ceiling c = rc_ceiling_decode(s, 1, 256);
+    close_to(c.weight_bytes, 86e9, 0.02);
+    close_to(1 / c.seconds, 2.97, 0.02);
+    close_to(c.seconds, c.weight_bytes / 256e9, 1e-9);
+    rc_fit_result fit;
+    ck_assert_int_eq(rc_memory_fit(s, &fit), RC_OK);
+    ck_assert_double_eq(fit.weights_bytes_per_gpu, 0);
+    rc_close(s);
+    s = ask("k3-two-xeons", SETTINGS("hardware.host.memory=1TB"));
+    ck_assert_int_eq(rc_memory_fit(s, &fit), RC_DOES_NOT_FIT);
+    ck_assert_ptr_nonnull(strstr(fit.reasons[0].text, "host"));
+    rc_close(s);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("Kimi K3");
     add_tests(suite, "K3",
@@ -224,6 +283,7 @@ int main(void) {
                                      tp6_fails_for_three_reasons, number_formats_decide_what_fits,
                                      seventy_billion_at_int4_do_not_fit_32_gb, the_latent_cache_lies_on_every_rank,
                                      published_figures_of_8_b300, the_three_rack_arithmetic,
-                                     a_small_machine_has_a_low_ceiling, NULL});
+                                     a_small_machine_has_a_low_ceiling, a_third_of_seventy_billion_comes_over_the_link,
+                                     two_old_xeons_have_a_bound_of_three_tokens, NULL});
     return run_suite(suite);
 }
