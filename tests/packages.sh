@@ -24,4 +24,4 @@ need_packages() {
 # What building needs.
 BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libgsl-dev libcjson-dev libsqlite3-dev zlib1g-dev"
 # What the tests need beside it.
-TEST_PACKAGES="check clang jq sqlite3 gzip"
+TEST_PACKAGES="check clang jq sqlite3 gzip libsimgrid-dev"
