@@ -5,7 +5,7 @@
  * flow can get more without taking from one that has no more than it.  Found by filling: the link that offers its flows
  * least (what is left of it, over the flows that still share it) fixes their rate; it is taken off the other links of their
  * routes; and so on (Bertsekas and Gallager, Data Networks, 1992, section 6.5.2).  Rates are solved anew when a flow comes or
- * goes, and hold between, so that only these are events.
+ * goes, for all that it could matter to, and hold between: only these are events.
  *
  * Flows are told apart by the caller's `owner`.  Times are those of the event queue and never run back; a flow that is done
  * within a picosecond is done.  Nothing is allocated once the table has grown to the most flows at a time.
@@ -31,6 +31,7 @@ bool rc_links_next(const rc_links *links, rc_time *time);
 /* Takes one flow that is done at `now`, those that came first before others; false: none is. */
 bool rc_links_take(rc_links *links, rc_time now, uint32_t *owner);
 size_t rc_links_under_way(const rc_links *links);
-double rc_links_rate(const rc_links *links, uint32_t owner);   /* bytes a second of its flow; 0: it has none */
-double rc_links_carried(const rc_links *links, uint32_t link); /* bytes so far */
+double rc_links_rate(const rc_links *links, uint32_t owner); /* bytes a second of its flow; 0: it has none */
+/* Bytes of flows that are done, and of those under way up to the last change of their rates. */
+double rc_links_carried(const rc_links *links, uint32_t link);
 #endif
