@@ -107,6 +107,20 @@ void rc_all_to_all_add(const rc_group *group, double bytes, double count, rc_cos
         rc_message_add(line, 1, priced(group, RC_ALL_TO_ALL, 1, group->outer, outside), outside, count);
 }
 
+/* The first algorithm that the stack has; else the link's own latency and bandwidth. */
+void rc_point_to_point(const rc_group *group, int level, double *latency_s, double *bytes_per_s) {
+    *latency_s = 2 * group->link_latency_s[level];
+    *bytes_per_s = group->bytes_per_s[level];
+    for (size_t i = 0; i < group->algorithms_count; i++) {
+        const rc_collective *c = &group->algorithms[i];
+        if (c->operation != RC_POINT_TO_POINT || c->level != level)
+            continue;
+        *latency_s = c->latency_s + c->hops * group->link_latency_s[level];
+        *bytes_per_s = c->efficiency * group->bytes_per_s[level];
+        return;
+    }
+}
+
 void rc_hand_off_add(const rc_group *group, double bytes, double count, rc_cost_line *line) {
     int level = group->outer > 1;
     if (bytes > 0 && count > 0)

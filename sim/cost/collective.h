@@ -35,6 +35,8 @@ void rc_message_add(rc_cost_line *line, int level, double seconds, double bytes,
 void rc_all_reduce_add(const rc_group *group, double bytes, double count, rc_cost_line *line);
 /* `bytes` leave each rank, spread evenly over the others. */
 void rc_all_to_all_add(const rc_group *group, double bytes, double count, rc_cost_line *line);
+/* Latency and bytes a second of a message from one GPU to another on a level. */
+void rc_point_to_point(const rc_group *group, int level, double *latency_s, double *bytes_per_s);
 /* One hand-off from stage to stage over the outermost level of `group`. */
 void rc_hand_off_add(const rc_group *group, double bytes, double count, rc_cost_line *line);
 #endif

@@ -221,10 +221,12 @@ static void plan_messages(planner *p) {
     for (size_t i = 0; i < s->model.ffns_count; i++)
         if (s->model.ffns[i].kind == RC_MOE)
             moe += rc_model_ffn_layers(&s->model, i, 0, s->model.layers_total);
-    bool joined = rc_group_init(&plan->tensor_group, &s->hardware, parallel->tp) &&
-                  rc_group_init(&plan->context_group, &s->hardware, parallel->dcp) &&
-                  rc_group_init(&plan->expert_group, &s->hardware, ranks) &&
-                  rc_group_init(&plan->stage_group, &s->hardware, rc_replica_gpus(parallel));
+    bool joined =
+        rc_group_init(&plan->tensor_group, &s->hardware, parallel->tp) &&
+        rc_group_init(&plan->context_group, &s->hardware, parallel->dcp) &&
+        rc_group_init(&plan->expert_group, &s->hardware, ranks) &&
+        rc_group_init(&plan->stage_group, &s->hardware,
+                      rc_replica_gpus(parallel) * (parallel->placement == RC_STAGES_APART ? parallel->replicas : 1));
     if (!joined)
         complain(p, s->hardware.fabric.name, "a fabric with an outer level, as roce-400 or nvl72",
                  "the fabric does not join the GPUs of a replica");
@@ -360,6 +362,10 @@ static rc_load rank_load(const rc_load *load, double dp) {
         share.prefill_pairs[r] = load->prefill_pairs[r] / prompts;
     }
     return share;
+}
+
+double rc_step_rank_tokens(const rc_step_plan *plan, const rc_load *load) {
+    return rank_load(load, plan->dp).tokens;
 }
 
 static double gemm_tokens(rc_gemm_tokens kind, const rc_load *load) {

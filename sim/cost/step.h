@@ -73,6 +73,8 @@ typedef struct rc_step_plan {
 rc_step_plan *rc_step_plan_new(const rc_scenario *scenario, rc_arena *arena, rc_problems *problems);
 /* All of a step. */
 void rc_step_price(const rc_step_plan *plan, const rc_load *load, rc_step_cost *cost);
+/* Tokens of a load that one rank of a stage works on. */
+double rc_step_rank_tokens(const rc_step_plan *plan, const rc_load *load);
 /* All but decode attention. */
 void rc_step_fixed(const rc_step_plan *plan, const rc_load *load, rc_step_cost *cost);
 /* Decode attention of a captured or a mixed step: seconds by where they went, added to `by_where`. */

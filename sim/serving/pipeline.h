@@ -1,23 +1,43 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * pipeline.h - the stages of a replica, passed by one micro-batch after another.
+ * pipeline.h - models in stages: micro-batches pass one stage after another, and links in between.
  *
- * A replica of S stages keeps S micro-batches under way.  A stage works on one at a time, in the order in which they came
- * to the first; none overtakes, so when a step begins its way through all stages is known:
- *   enters s = max(leaves s - 1, stage s is free)        leaves s = enters s + its share of the step
- * A micro-batch starts its next step when it has left the last stage.  Bubbles are what stages wait.
- * Known values: two equal stages, one micro-batch: half of the time idle; two micro-batches alike: a step each leaves every
- * half step, no stage idle.
+ * A copy of a model of S stages keeps S micro-batches under way (each a replica of its own to the scheduler).  A stage works
+ * on one at a time, in the order in which they came; when it is done with one it hands it off to the next stage: the latency of
+ * a message, then its bytes over the links from the first GPU of the one to the first of the other (the ranks beside it do
+ * the same on links of their own; where a bandwidth belongs to a node they share it).  Hand-offs of all copies share links
+ * (engine/links.h).  A micro-batch starts its next step when it has left the last stage.  Bubbles are what stages wait.
+ * Known values, without hand-offs: two equal stages, one micro-batch: half of the time idle; two micro-batches alike: a step
+ * each leaves every half step, no stage idle.
+ *
+ * Events are the caller's: it schedules what it is told and calls back when they are due.
  */
 #ifndef RC_PIPELINE_H
 #define RC_PIPELINE_H
-#include "event_queue.h"
+#include "links.h"
+#include "step.h"
 
-typedef struct rc_pipeline {
-    size_t stages;
-    double *shares;   /* of a step's seconds, by stage; they add up to 1 */
-    rc_time *free_at; /* when each stage has left the last micro-batch that was sent */
-} rc_pipeline;
+/* Kinds of the three events, as the caller names them, and their priority. */
+typedef struct rc_pipeline_events {
+    rc_event_queue *queue;
+    uint32_t stage_done; /* subject: the micro-batch whose stage is done */
+    uint32_t flows_done; /* subject: 0 */
+    uint32_t handed_off; /* subject: the micro-batch that comes to its next stage */
+    uint8_t priority;
+} rc_pipeline_events;
 
-/* Sends a step of so many seconds into the first stage, at `now` or when it is free; returns when it leaves the last. */
-rc_time rc_pipeline_send(rc_pipeline *pipeline, rc_time now, double seconds);
+typedef struct rc_pipelines rc_pipelines;
+
+/* All copies of a scenario's model; NULL where it has one stage. */
+rc_pipelines *rc_pipelines_new(const rc_scenario *scenario, const rc_pipeline_events *events);
+void rc_pipelines_free(rc_pipelines *pipelines); /* NULL is fine */
+/* Micro-batch m (copy m / S) begins a step of `work_s` seconds, all stages together, with `tokens` on a rank. */
+void rc_pipelines_enter(rc_pipelines *pipelines, uint32_t micro_batch, double work_s, double tokens);
+/* Its stage is done: hands it off and lets the next one in.  True where that was the last stage. */
+bool rc_pipelines_stage_done(rc_pipelines *pipelines, uint32_t micro_batch);
+void rc_pipelines_flows_done(rc_pipelines *pipelines);
+/* It comes to its next stage. */
+void rc_pipelines_handed_off(rc_pipelines *pipelines, uint32_t micro_batch);
+/* Seconds of its last step in hand-offs, by the level of the fabric. */
+const double *rc_pipelines_link_s(const rc_pipelines *pipelines, uint32_t micro_batch);
+bool rc_pipelines_beyond_clock(const rc_pipelines *pipelines); /* a stage would end after the clock does */
 #endif

@@ -13,8 +13,8 @@ static rc_request *request_of(const rc_replica *r, uint32_t index) {
 
 void rc_replica_init(rc_replica *r, uint32_t index, const rc_scenario *s, const rc_step_plan *plan,
                      const rc_policy *policy, double room_bytes, double kv_bytes, double state_bytes,
-                     rc_metrics *metrics, rc_request **requests, rc_frontend *frontend, rc_pipeline *pipeline,
-                     bool stepwise, rc_arena *arena) {
+                     rc_metrics *metrics, rc_request **requests, rc_frontend *frontend, bool stepwise,
+                     rc_arena *arena) {
     *r = (rc_replica){.index = index,
                       .scenario = s,
                       .plan = plan,
@@ -25,8 +25,8 @@ void rc_replica_init(rc_replica *r, uint32_t index, const rc_scenario *s, const 
                                  .wait = (uint64_t)s->engine.batch_wait_steps,
                                  .wait_tokens = s->engine.batch_wait_share * s->engine.max_batched_tokens},
                       .frontend = frontend,
-                      .stepwise = stepwise || pipeline,
-                      .pipeline = pipeline,
+                      .stepwise = stepwise || s->parallel.pp > 1,
+                      .in_stages = s->parallel.pp > 1,
                       .max_running = ceil(s->engine.max_running / s->parallel.pp),
                       .max_batched_tokens = s->engine.max_batched_tokens};
     /* A model without a growing cache counts requests: one block holds the state of one, up to a million tokens. */
@@ -291,8 +291,10 @@ static uint64_t smaller(uint64_t a, uint64_t b) {
 static rc_time set_end(rc_replica *r, double seconds) {
     double left = RC_HORIZON_S - rc_seconds_of(r->began);
     r->beyond_clock = !(seconds <= left);
-    if (r->pipeline && !r->beyond_clock)
-        return r->ends = rc_pipeline_send(r->pipeline, r->began, seconds);
+    if (r->in_stages) {
+        r->work_s = seconds;
+        return r->ends = RC_NEVER;
+    }
     double exact = fmin(seconds, fmax(left, 0)) * RC_PS_PER_S + r->carry_ps, whole = floor(exact);
     r->next_carry_ps = exact - whole;
     return r->ends = r->began + (rc_time)whole;
@@ -311,6 +313,7 @@ static void begin_stretch(rc_replica *r, rc_time horizon) {
     steps = rc_kv_steps(&r->pool, r->step, r->stepwise ? 1 : steps);
     assert(steps > 0);
     r->stretch_steps = (double)steps;
+    r->rank_tokens = ceil((double)r->decoding_count / r->plan->dp);
     if (horizon != RC_NEVER) { /* up to the last step that ends in time; then the one that does not */
         double left = rc_seconds_of(horizon - r->began);
         r->stretch_steps = rc_stretch_find(s, r->stretch_steps, left);
@@ -333,7 +336,7 @@ bool rc_replica_shorten(rc_replica *r, rc_time now) {
 
 /* Between the beginning and the end of a single step: its work, and in a pipeline what it waited for stages. */
 static double passing_s(const rc_replica *r, double work_s) {
-    return r->pipeline ? rc_seconds_of(r->ends - r->began) : work_s;
+    return r->in_stages ? rc_seconds_of(r->ends - r->began) : work_s;
 }
 
 /* Inter-token times of a stretch: the first step ends the pause since each request's last token, the others follow on. */
@@ -417,6 +420,7 @@ static void begin_step(rc_replica *r) {
     rc_step_price(r->plan, &load, &r->cost);
     r->stretch_steps = 1;
     r->stretch.sequences = load.decode_sequences;
+    r->rank_tokens = rc_step_rank_tokens(r->plan, &load);
     set_end(r, rc_step_seconds(&r->cost, by_where));
 }
 
@@ -487,6 +491,13 @@ bool rc_replica_begin(rc_replica *r, rc_time now, rc_time horizon) {
     else if (r->busy)
         begin_stretch(r, horizon);
     return r->busy;
+}
+
+void rc_replica_left_stages(rc_replica *r, rc_time now, const double link_s[2]) {
+    r->ends = now;
+    r->metrics->busy_s += link_s[0] + link_s[1];
+    r->metrics->where_s[RC_LINK_0] += link_s[0];
+    r->metrics->where_s[RC_LINK_1] += link_s[1];
 }
 
 void rc_replica_end(rc_replica *r) {

@@ -17,7 +17,6 @@
 #include "intake.h"
 #include "kv_pool.h"
 #include "metrics.h"
-#include "pipeline.h"
 #include "policy.h"
 #include "stretch.h"
 
@@ -46,7 +45,7 @@ struct rc_replica {
     uint64_t free_before; /* blocks that were free just before the last change: the end of a ramp */
     double max_running, max_batched_tokens;
     bool stepwise;
-    rc_pipeline *pipeline; /* shared by the micro-batches of a model in stages; NULL: one stage */
+    bool in_stages; /* a micro-batch of a model in stages: whoever moves it through them sets `ends` */
 
     uint32_t *waiting;                                     /* ring of requests */
     size_t waiting_first, waiting_count, waiting_capacity; /* capacity: a power of two */
@@ -67,6 +66,7 @@ struct rc_replica {
     rc_stretch stretch;
     double stretch_steps;
     rc_time began, ends;
+    double work_s, rank_tokens; /* in stages: of the step under way, without hand-offs */
     double carry_ps;      /* what rounding `began` to whole picoseconds left over; keeps long runs of steps exact */
     double next_carry_ps; /* the same of `ends` */
     bool beyond_clock;    /* the stretch would end after the clock does */
@@ -79,8 +79,7 @@ struct rc_replica {
 
 void rc_replica_init(rc_replica *replica, uint32_t index, const rc_scenario *scenario, const rc_step_plan *plan,
                      const rc_policy *policy, double room_bytes, double kv_bytes_per_token, double state_bytes,
-                     rc_metrics *metrics, rc_request **requests, rc_frontend *frontend, rc_pipeline *pipeline,
-                     bool stepwise, rc_arena *arena);
+                     rc_metrics *metrics, rc_request **requests, rc_frontend *frontend, bool stepwise, rc_arena *arena);
 void rc_replica_free(rc_replica *replica);
 /* A request whose caches could never fit, alone on the replica. */
 bool rc_replica_can_hold(const rc_replica *replica, const rc_request *request);
@@ -88,10 +87,13 @@ bool rc_replica_can_hold(const rc_replica *replica, const rc_request *request);
 void rc_replica_enqueue(rc_replica *replica, uint32_t request, rc_time now);
 double rc_replica_load(const rc_replica *replica); /* requests in the front end, waiting and running */
 
-/* Plans and begins the next stretch at `now`; false where there is nothing to do.  It ends at replica->ends. */
+/* Plans and begins the next stretch at `now`; false where there is nothing to do.  It ends at replica->ends; in
+ * stages that is not known yet. */
 bool rc_replica_begin(rc_replica *replica, rc_time now, rc_time horizon);
 /* After an arrival at `now`: shortens the stretch under way where the new request could be admitted; true where it did. */
 bool rc_replica_shorten(rc_replica *replica, rc_time now);
+/* In stages: the step has left the last one at `now`, after so many seconds in hand-offs by level. */
+void rc_replica_left_stages(rc_replica *replica, rc_time now, const double link_s[2]);
 /* Ends the stretch at replica->ends; replica->finished lists the requests that are done. */
 void rc_replica_end(rc_replica *replica);
 

@@ -3,14 +3,22 @@
 #include "arrivals.h"
 #include "event_queue.h"
 #include "memory.h"
-#include "placement.h"
+#include "pipeline.h"
 #include "replica.h"
 #include "text.h"
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
-typedef enum event_kind { EVENT_ARRIVAL, EVENT_READY, EVENT_STRETCH_END, EVENT_RUN_END } event_kind;
+typedef enum event_kind {
+    EVENT_ARRIVAL,
+    EVENT_READY,
+    EVENT_STRETCH_END,
+    EVENT_STAGE_DONE,
+    EVENT_FLOWS_DONE,
+    EVENT_HANDED_OFF,
+    EVENT_RUN_END
+} event_kind;
 enum { PRIORITY_ARRIVAL, PRIORITY_READY, PRIORITY_STRETCH_END, PRIORITY_RUN_END };
 
 typedef struct simulation {
@@ -23,6 +31,7 @@ typedef struct simulation {
     size_t requests_count, requests_capacity;
     rc_replica *replicas;
     rc_event_handle *stretch_ends; /* of each replica */
+    rc_pipelines *pipelines;       /* NULL: one stage */
     size_t replicas_count;
     rc_metrics *metrics;
     rc_time horizon; /* RC_NEVER: until the last answer */
@@ -88,11 +97,19 @@ static void start_load(simulation *sim) {
 
 /* ---------- replicas */
 
+static void refuse_work_beyond_clock(simulation *sim) {
+    rc_problem_add(sim->problems, RC_BAD_VALUE, "", "workload", 0, "work that ends after more than 200 days",
+                   "a load of at most 200 days", "the run is longer than the clock");
+    sim->failed = true;
+}
+
 static void schedule_end(simulation *sim, rc_replica *replica) {
     if (replica->beyond_clock) {
-        rc_problem_add(sim->problems, RC_BAD_VALUE, "", "workload", 0, "work that ends after more than 200 days",
-                       "a load of at most 200 days", "the run is longer than the clock");
-        sim->failed = true;
+        refuse_work_beyond_clock(sim);
+        return;
+    }
+    if (replica->in_stages) {
+        rc_pipelines_enter(sim->pipelines, replica->index, replica->work_s, replica->rank_tokens);
         return;
     }
     sim->stretch_ends[replica->index] = rc_event_queue_schedule(sim->events, replica->ends, PRIORITY_STRETCH_END,
@@ -182,6 +199,28 @@ static void on_stretch_end(simulation *sim, rc_replica *replica) {
         ask_again(sim, rc_arrivals_think_s(&sim->arrivals));
 }
 
+static void on_stage_done(simulation *sim, uint32_t index) {
+    rc_replica *replica = &sim->replicas[index];
+    if (!rc_pipelines_stage_done(sim->pipelines, index))
+        return;
+    rc_replica_left_stages(replica, rc_event_queue_now(sim->events), rc_pipelines_link_s(sim->pipelines, index));
+    on_stretch_end(sim, replica);
+}
+
+static void handle(simulation *sim, rc_event event) {
+    switch ((event_kind)event.kind) {
+    case EVENT_ARRIVAL: on_arrival(sim, event.subject); break;
+    case EVENT_READY: on_ready(sim, event.subject); break;
+    case EVENT_STRETCH_END: on_stretch_end(sim, &sim->replicas[event.subject]); break;
+    case EVENT_STAGE_DONE: on_stage_done(sim, event.subject); break;
+    case EVENT_FLOWS_DONE: rc_pipelines_flows_done(sim->pipelines); break;
+    case EVENT_HANDED_OFF: rc_pipelines_handed_off(sim->pipelines, event.subject); break;
+    case EVENT_RUN_END: break;
+    }
+    if (sim->pipelines && rc_pipelines_beyond_clock(sim->pipelines))
+        refuse_work_beyond_clock(sim);
+}
+
 /* Idle replicas begin once no more arrivals are due at this very time. */
 static void begin_idle(simulation *sim) {
     rc_time next;
@@ -205,12 +244,7 @@ static void play(simulation *sim) {
     while (!sim->failed && !is_over(sim) && rc_event_queue_pop(sim->events, &event)) {
         if (event.kind == EVENT_RUN_END)
             break;
-        if (event.kind == EVENT_ARRIVAL)
-            on_arrival(sim, event.subject);
-        else if (event.kind == EVENT_READY)
-            on_ready(sim, event.subject);
-        else
-            on_stretch_end(sim, &sim->replicas[event.subject]);
+        handle(sim, event);
         begin_idle(sim);
         record(sim);
     }
@@ -218,24 +252,6 @@ static void play(simulation *sim) {
 }
 
 /* ---------- whole */
-
-/* A pipeline for each copy of a model in stages; NULL where there is one stage.  A stage takes its layers' share of a step. */
-static rc_pipeline *make_pipelines(simulation *sim) {
-    const rc_scenario *s = sim->scenario;
-    size_t stages = (size_t)s->parallel.pp, copies = (size_t)s->parallel.replicas;
-    if (stages == 1)
-        return NULL;
-    rc_pipeline *pipelines = rc_arena_take(sim->arena, copies * sizeof *pipelines);
-    double *shares = rc_arena_take(sim->arena, stages * sizeof *shares);
-    for (size_t stage = 0; stage < stages; stage++) {
-        double first, last;
-        rc_stage_layers(&s->model, s->parallel.pp, (double)stage, &first, &last);
-        shares[stage] = (last - first) / s->model.layers_total;
-    }
-    for (size_t i = 0; i < copies; i++)
-        pipelines[i] = (rc_pipeline){stages, shares, rc_arena_take(sim->arena, stages * sizeof(rc_time))};
-    return pipelines;
-}
 
 /* One for each copy of the model. */
 static rc_frontend *make_frontends(simulation *sim) {
@@ -252,7 +268,9 @@ static void make_replicas(simulation *sim, const rc_step_plan *plan, const rc_po
     rc_memory memory = rc_memory_of(s, &s->parallel);
     double slots = s->hardware.stack.memory.state_slots;
     size_t stages = (size_t)s->parallel.pp;
-    rc_pipeline *pipelines = make_pipelines(sim);
+    const rc_pipeline_events events = {sim->events, EVENT_STAGE_DONE, EVENT_FLOWS_DONE, EVENT_HANDED_OFF,
+                                       PRIORITY_STRETCH_END};
+    sim->pipelines = rc_pipelines_new(s, &events);
     rc_frontend *frontends = make_frontends(sim);
     sim->replicas_count = (size_t)s->parallel.replicas * stages;
     sim->replicas = rc_arena_take(sim->arena, sim->replicas_count * sizeof *sim->replicas);
@@ -261,7 +279,7 @@ static void make_replicas(simulation *sim, const rc_step_plan *plan, const rc_po
         rc_replica_init(&sim->replicas[i], (uint32_t)i, s, plan, policy,
                         memory.room_bytes * s->parallel.dp / s->parallel.pp, memory.kv_bytes_per_token,
                         slots * memory.state_bytes_per_request, sim->metrics, &sim->requests, &frontends[i / stages],
-                        pipelines ? &pipelines[i / stages] : NULL, stepwise, sim->arena);
+                        stepwise, sim->arena);
 }
 
 /* Requests are kept in order of arrival for the reports; a closed load adds them as clients ask, thinking mixes them. */
@@ -314,6 +332,8 @@ rc_status rc_simulate(const rc_scenario *s, bool stepwise, rc_run_result *result
                 rc_arrivals_open(&sim.arrivals, &s->workload, s->seed, problems);
     if (good) {
         rc_recorder_init(&sim.metrics->recorder);
+        if (s->parallel.pp > 1)
+            plan->hand_offs = 0; /* they are events */
         make_replicas(&sim, plan, policy, stepwise);
         if (isfinite(s->workload.duration_s)) {
             sim.horizon = rc_time_of(s->workload.duration_s);
@@ -341,6 +361,7 @@ rc_status rc_simulate(const rc_scenario *s, bool stepwise, rc_run_result *result
         rc_replica_free(&sim.replicas[i]);
     free(sim.requests);
     free(sim.metrics);
+    rc_pipelines_free(sim.pipelines);
     rc_event_queue_free(sim.events);
     rc_arena_free(sim.arena);
     return good && !sim.failed ? RC_OK : rc_problems_status(problems);

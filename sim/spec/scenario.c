@@ -12,6 +12,7 @@
 static const char *const weights_names[] = {"checkpoint", "bf16", "fp8", "fp8-tensor", "nvfp4", "mxfp4", "int4", NULL};
 static const rc_format_id weights_formats[] = {RC_FORMAT_COUNT, RC_BF16,  RC_FP8, RC_FP8_TENSOR,
                                                RC_NVFP4,        RC_MXFP4, RC_INT4};
+static const char *const placement_names[] = {"packed", "stages-apart", NULL};
 static const char *const metric_names[] = {"ttft", "tpot", "itl", "e2e", NULL};
 
 typedef struct engine_file {
@@ -98,6 +99,9 @@ RC_TABLE(rc_parallel_table, rc_parallel, "parallel", "How a replica is split ove
          DEGREE("dp", dp, "copies of attention in a replica"),
          DEGREE("dcp", dcp, "decode context parallel: the cache split by position among tp ranks"),
          DEGREE("replicas", replicas, "independent copies of the whole"),
+         {"placement", RC_FIELD_CHOICE, offsetof(rc_parallel, placement),
+          "packed: a copy on GPUs side by side; stages-apart: stage by stage, copies side by side",
+          .choices = placement_names},
          {"balanced_experts", RC_FIELD_BOOL, offsetof(rc_parallel, balanced_experts),
           "experts are placed by popularity (EPLB), not as they are numbered"},
          {"redundant_experts", RC_FIELD_COUNT, offsetof(rc_parallel, redundant_experts),
@@ -190,6 +194,11 @@ double rc_expert_ranks(const rc_parallel *p) {
 
 double rc_expert_tp(const rc_parallel *p) {
     return p->tp * p->dp / p->ep;
+}
+
+double rc_stage_gpu(const rc_parallel *p, double copy, double stage) {
+    double place = p->placement == RC_PACKED ? copy * p->pp + stage : stage * p->replicas + copy;
+    return place * p->tp * p->dp;
 }
 
 const char *rc_parallel_text(char *text, size_t size, const rc_parallel *p) {

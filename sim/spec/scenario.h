@@ -12,8 +12,12 @@
 #include "stack.h"
 #include "workload.h"
 
+/* Where the stages of several copies lie: each copy on GPUs side by side, or stage by stage, copies side by side. */
+typedef enum rc_placement { RC_PACKED, RC_STAGES_APART } rc_placement;
+
 typedef struct rc_parallel {
     double tp, pp, ep, dp, dcp, replicas;
+    int placement;            /* rc_placement */
     double redundant_experts; /* slots beyond one for each expert, over all ranks that share them */
     bool balanced_experts;    /* experts are placed by popularity (EPLB); else as they are numbered */
 } rc_parallel;
@@ -88,6 +92,8 @@ extern const rc_table rc_parallel_table;
 double rc_replica_gpus(const rc_parallel *parallel);
 double rc_expert_ranks(const rc_parallel *parallel);
 double rc_expert_tp(const rc_parallel *parallel);
+/* The first GPU of a stage of a copy, all counted through. */
+double rc_stage_gpu(const rc_parallel *parallel, double copy, double stage);
 /* "TP8", "TP8 x PP2", "DP16 + EP16" */
 const char *rc_parallel_text(char *text, size_t size, const rc_parallel *parallel);
 #endif

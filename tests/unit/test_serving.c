@@ -354,20 +354,78 @@ START_TEST(replicas_share_a_load) {
 }
 END_TEST
 
-static rc_time ps(double seconds) {
-    return rc_time_of(seconds);
+enum { STAGE_DONE, FLOWS_DONE, HANDED_OFF };
+
+/* Plays two micro-batches of each copy, one step each of `work_s`, begun together; when each leaves the last stage. */
+static void pass_stages(const rc_scenario *s, double work_s, double tokens, double *left_s) {
+    rc_event_queue *queue = rc_event_queue_new();
+    const rc_pipeline_events events = {queue, STAGE_DONE, FLOWS_DONE, HANDED_OFF, 0};
+    rc_pipelines *p = rc_pipelines_new(s, &events);
+    uint32_t count = (uint32_t)(s->parallel.pp * s->parallel.replicas);
+    for (uint32_t m = 0; m < count; m++)
+        rc_pipelines_enter(p, m, work_s, tokens);
+    for (rc_event event; rc_event_queue_pop(queue, &event);) {
+        if (event.kind == STAGE_DONE && rc_pipelines_stage_done(p, event.subject))
+            left_s[event.subject] = rc_seconds_of(rc_event_queue_now(queue));
+        if (event.kind == FLOWS_DONE)
+            rc_pipelines_flows_done(p);
+        if (event.kind == HANDED_OFF)
+            rc_pipelines_handed_off(p, event.subject);
+    }
+    ck_assert(!rc_pipelines_beyond_clock(p));
+    rc_pipelines_free(p);
+    rc_event_queue_free(queue);
 }
 
-/* Max-plus by hand: stages of 3 and 1 s; a step is sent when its micro-batch has left the last stage. */
+#define STAGED                                                                                                         \
+    "model=llama-3.1-8b", "model.layers=[{\"mixer\":\"full\",\"ffn\":\"dense\",\"count\":4}]",                         \
+        "hardware.accelerator=h100-sxm", "hardware.fabric=h100-sxm-roce-400", "hardware.fabric.levels.1.latency=1us",  \
+        "hardware.stack.collectives=[{\"operation\":\"point-to-point\",\"algorithm\":\"direct\",\"level\":\"outer\","  \
+        "\"latency\":\"9us\",\"hops\":1,\"efficiency\":0.8,\"provenance\":\"assumed\"}]"
+
+/* Max-plus by hand: two stages of half a step of 4 s each, a hand-off of 10 us and 8,192 B a token at 40 GB/s. */
 START_TEST(stages_are_passed_in_order) {
-    double shares[] = {0.75, 0.25};
-    rc_time free_at[] = {0, 0};
-    rc_pipeline p = {2, shares, free_at};
-    ck_assert_uint_eq(rc_pipeline_send(&p, 0, 4), ps(4));      /* A: 0 to 3, 3 to 4 */
-    ck_assert_uint_eq(rc_pipeline_send(&p, 0, 4), ps(7));      /* B waits for the first stage: 3 to 6, 6 to 7 */
-    ck_assert_uint_eq(rc_pipeline_send(&p, ps(4), 4), ps(10)); /* A again: 6 to 9; the slow stage sets the pace */
-    ck_assert_uint_eq(rc_pipeline_send(&p, ps(7), 4), ps(13));
-    ck_assert_uint_eq(rc_pipeline_send(&p, ps(20), 4), ps(24)); /* nobody before it */
+    rc_scenario *s = ask(NULL, SETTINGS(STAGED, "parallel={\"tp\":8,\"pp\":2}"));
+    double left_s[2], hand_off = 10e-6 + 1e6 * 8192 / 40e9;
+    pass_stages(s, 4, 1e6, left_s);
+    close_to(left_s[0], 4 + hand_off, 1e-11); /* 0 to 2, handed off, 2 to 4 */
+    close_to(left_s[1], 6 + hand_off, 1e-11); /* 2 to 4, handed off while the first still works, then after it */
+    rc_close(s);
+}
+END_TEST
+
+/* Two copies side by side, their first stages on one node, their second on another.  With a NIC for each GPU they do not meet;
+ * where a node has one for all, the two ranks of a stage and both copies share it: a quarter for each. */
+START_TEST(copies_share_the_link_of_a_node) {
+    static const char *const owner[] = {"hardware.fabric.levels.1.bandwidth_of=gpu",
+                                        "hardware.fabric.levels.1.bandwidth_of=node"};
+    for (int of_node = 0; of_node < 2; of_node++) {
+        rc_scenario *s =
+            ask(NULL, SETTINGS(STAGED, owner[of_node], "hardware.per_node=4", "hardware.fabric.levels.0.reach=4",
+                               "parallel={\"tp\":2,\"pp\":2,\"replicas\":2,\"placement\":\"stages-apart\"}"));
+        double left_s[4], hand_off = 10e-6 + (of_node ? 4 : 1) * 1e6 * 8192 / 40e9;
+        pass_stages(s, 4, 1e6, left_s);
+        close_to(left_s[0], 4 + hand_off, 1e-11);
+        close_to(left_s[2], 4 + hand_off, 1e-11);
+        rc_close(s);
+        s = ask(NULL, SETTINGS(STAGED, owner[of_node], "hardware.per_node=4", "hardware.fabric.levels.0.reach=4",
+                               "parallel={\"tp\":2,\"pp\":2,\"replicas\":2}")); /* a copy a node: no NIC */
+        pass_stages(s, 4, 1e6, left_s);
+        ck_assert_double_lt(left_s[0], 4 + 10e-6 + 1e6 * 8192 / 40e9);
+        rc_close(s);
+    }
+}
+END_TEST
+
+/* Hand-offs that outlast a stage: 20.48 s each.  The first begins at 2 s and is alone for 2 s, then both share: it is done
+ * 2 x 18.48 s later, and the second, of which 2 s are left, 2 s after that. */
+START_TEST(long_hand_offs_share_their_link) {
+    rc_scenario *s = ask(NULL, SETTINGS(STAGED, "parallel={\"tp\":8,\"pp\":2}"));
+    double left_s[2];
+    pass_stages(s, 4, 1e8, left_s);
+    close_to(left_s[0], 4 + 2 * 18.48 + 10e-6 + 2, 1e-11);
+    close_to(left_s[1], 4 + 2 * 18.48 + 2 + 10e-6 + 2, 1e-11);
+    rc_close(s);
 }
 END_TEST
 
@@ -432,12 +490,25 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("serving");
     add_tests(suite, "serving",
-              (const TTest *const[]){
-                  pages_are_counted_ahead, one_clock_in_many_notations, bad_rows_are_named_by_line,
-                  loads_have_the_rate_they_ask_for, the_timeline_keeps_its_integral, what_goes_in_comes_out,
-                  a_small_cache_preempts_and_loses_nothing, overload_is_called_overload, a_cut_run_counts_what_is_left,
-                  an_engine_that_looks_seldom_is_late, whole_prompts_are_not_split,
-                  captured_prompts_do_not_wait_for_the_host, the_cache_is_as_large_as_told, replicas_share_a_load,
-                  stages_are_passed_in_order, micro_batches_fill_the_stages, two_nodes_of_k3_are_ranked, NULL});
+              (const TTest *const[]){pages_are_counted_ahead,
+                                     one_clock_in_many_notations,
+                                     bad_rows_are_named_by_line,
+                                     loads_have_the_rate_they_ask_for,
+                                     the_timeline_keeps_its_integral,
+                                     what_goes_in_comes_out,
+                                     a_small_cache_preempts_and_loses_nothing,
+                                     overload_is_called_overload,
+                                     a_cut_run_counts_what_is_left,
+                                     an_engine_that_looks_seldom_is_late,
+                                     whole_prompts_are_not_split,
+                                     captured_prompts_do_not_wait_for_the_host,
+                                     the_cache_is_as_large_as_told,
+                                     replicas_share_a_load,
+                                     stages_are_passed_in_order,
+                                     copies_share_the_link_of_a_node,
+                                     long_hand_offs_share_their_link,
+                                     micro_batches_fill_the_stages,
+                                     two_nodes_of_k3_are_ranked,
+                                     NULL});
     return run_suite(suite);
 }
