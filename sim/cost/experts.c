@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experts.h"
 #include <math.h>
+#include <stdio.h>
 
 static const char *const *kernels_for(rc_format_id format) {
     static const char *const bf16[] = {"experts-bf16", NULL};
@@ -37,7 +38,12 @@ bool rc_experts_init(rc_experts *experts, const rc_ffn *ffn, double hidden, rc_f
     rc_popularity_init(&experts->popularity, &s->workload.routing, ffn->experts, ffn->top_k, arena);
     rc_balance balance = {s->parallel.balanced_experts, s->parallel.redundant_experts, s->workload.routing.drift};
     rc_rank_load_init(&experts->load, &experts->popularity, s->parallel.ep, &balance);
-    bool found = rc_rate_find(&s->hardware.stack, &s->hardware.accelerator, kernels_for(format), &experts->rate);
+    char fused[48];
+    snprintf(fused, sizeof fused, "experts-%s-fused", rc_format_names[format]);
+    const char *const fused_names[] = {fused, NULL};
+    experts->fused = s->engine.fused_experts && experts->sent && s->parallel.ep > 1;
+    bool found = rc_rate_find(&s->hardware.stack, &s->hardware.accelerator,
+                              experts->fused ? fused_names : kernels_for(format), &experts->rate);
     experts->padded_inner = rc_round_up(experts->inner, experts->rate.column_tile);
     return found;
 }
@@ -67,6 +73,18 @@ rc_work rc_experts_work(const rc_expert_call *c) {
                                [RC_AXIS_TOKENS_EACH] = c->mean_tokens}};
 }
 
+rc_work rc_fused_experts_work(double width, double inner, double weight_bytes, double pairs, double distinct) {
+    enum { ACTIVATION_BYTES = 2 };
+    double weights = 3 * distinct * width * inner * weight_bytes;
+    return (rc_work){.weight_bytes = weights,
+                     .bytes = weights + pairs * 2 * width * ACTIVATION_BYTES,
+                     .flops = 6 * width * inner * pairs,
+                     .units = pairs,
+                     .groups = distinct,
+                     .depth = width,
+                     .shape = {[RC_AXIS_TOKENS] = pairs, [RC_AXIS_WIDTH] = inner, [RC_AXIS_EXPERTS] = distinct}};
+}
+
 void rc_experts_add(const rc_experts *e, double tokens, double distinct, rc_step_cost *cost) {
     double pairs = tokens * e->top_k / e->ranks * rc_rank_load_pairs(&e->load, tokens),
            entering = e->sent ? fmin(tokens, pairs) : tokens;
@@ -81,6 +99,10 @@ void rc_experts_add(const rc_experts *e, double tokens, double distinct, rc_step
                            .held = e->held,
                            .ranks = e->ranks,
                            .widest_tile = e->rate.token_tile};
-    if (tokens > 0)
+    if (tokens > 0 && e->fused)
+        rc_rate_add(&e->rate,
+                    rc_fused_experts_work(call.width, call.inner, call.weight_bytes, call.pairs, call.distinct),
+                    e->count, &cost->lines[RC_FAMILY_EXPERTS]);
+    else if (tokens > 0)
         rc_rate_add(&e->rate, rc_experts_work(&call), e->count, &cost->lines[RC_FAMILY_EXPERTS]);
 }

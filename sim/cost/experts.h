@@ -6,6 +6,8 @@
  * where the tokens go: for the mean of the tokens that enter the rank, as if all their experts were here.  It is the power
  * of two from that mean on, at least 8, at most the widest the kernel has.  So few experts on a rank (EP) run wide tiles
  * that stay mostly empty.
+ * A fused kernel (DeepGEMM's MegaMoE) sends tokens to their experts, computes and brings results back in one; its tiles are
+ * small, and a unit is a pair: bytes and flops as above with P' = P.
  * With EP the layer takes as long as the busiest rank: D and P are the means times what rank_load.h says.
  */
 #ifndef RC_COST_EXPERTS_H
@@ -20,6 +22,7 @@ typedef struct rc_experts {
     double top_k;
     double ranks;        /* ranks that share the experts by expert (EP) */
     double held;         /* experts on a rank */
+    bool fused;          /* one kernel sends, computes and brings back */
     bool sent;           /* only the tokens of its experts come to a rank (DP); else every token is on every rank */
     double weight_bytes; /* of one value, scales included */
     rc_popularity popularity;
@@ -39,6 +42,7 @@ typedef struct rc_expert_call {
 } rc_expert_call;
 
 rc_work rc_experts_work(const rc_expert_call *call);
+rc_work rc_fused_experts_work(double width, double inner, double weight_bytes, double pairs, double distinct);
 bool rc_experts_init(rc_experts *experts, const rc_ffn *ffn, double hidden, rc_format_id format,
                      const rc_scenario *scenario, rc_arena *arena);
 /* `tokens` of the whole group that shares the experts, `distinct` experts they touch. */

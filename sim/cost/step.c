@@ -170,7 +170,8 @@ static void plan_ffn(planner *p, size_t index, rc_format_id experts_format) {
         return;
     }
     rc_experts *experts = &p->plan->experts[p->plan->experts_count++];
-    need(p, rc_experts_init(experts, f, model->hidden, experts_format, p->scenario, p->arena), "experts-bf16");
+    bool found = rc_experts_init(experts, f, model->hidden, experts_format, p->scenario, p->arena);
+    need(p, found, experts->fused ? "a fused kernel for these experts (engine.fused_experts)" : "experts-bf16");
     experts->count = count;
     p->plan->exchanges[p->plan->experts_count - 1] = (rc_exchange){.width = experts->width,
                                                                    .top_k = f->top_k,
@@ -230,6 +231,9 @@ static void plan_messages(planner *p) {
     if (!joined)
         complain(p, s->hardware.fabric.name, "a fabric with an outer level, as roce-400 or nvl72",
                  "the fabric does not join the GPUs of a replica");
+    if (joined && s->engine.fused_experts && plan->expert_group.outer > 1)
+        complain(p, "experts over several domains", "all ranks that share the experts inside one domain of the fabric",
+                 "a fused kernel of experts reaches no further than its links (engine.fused_experts)");
     plan->message_bytes = s->model.hidden * 2;
     plan_context_exchanges(plan, s);
     plan->all_reduces =
@@ -397,6 +401,8 @@ static void hide_launches(const rc_step_plan *plan, rc_step_cost *cost) {
 /* `tokens` of all ranks, `held` by one. */
 static void add_exchanges(const rc_step_plan *plan, double tokens, double held, rc_step_cost *cost) {
     for (int i = 0; i < plan->experts_count && plan->senders > 0; i++) {
+        if (plan->experts[i].fused)
+            continue;
         rc_exchange exchange = plan->exchanges[i];
         exchange.tokens = held / plan->senders;
         exchange.domains = plan->expert_group.outer;

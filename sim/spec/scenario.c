@@ -148,6 +148,8 @@ RC_LOCAL_TABLE(engine_table, engine_file, "engine", "Settings of the serving eng
                {"batch_wait_share", RC_FIELD_NUMBER, FIELD(batch_wait_share),
                 "share of the step's tokens with which they need not wait", .absent = 1, .low = 0, .high = 1},
                {"whole_prompts", RC_FIELD_BOOL, FIELD(whole_prompts), "read a prompt in one step, never in chunks"},
+               {"fused_experts", RC_FIELD_BOOL, FIELD(fused_experts),
+                "one kernel sends tokens to experts, computes and brings results back (MegaMoE); with EP and DP"},
                {"vision", RC_FIELD_BOOL, FIELD(vision), "load the vision tower"},
                {"prefix_cache", RC_FIELD_BOOL, offsetof(engine_file, prefix_cache), "reuse of shared prefixes"},
                {"host_cache", RC_FIELD_QUANTITY, offsetof(engine_file, host_cache_bytes), "cache in host memory",

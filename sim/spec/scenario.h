@@ -33,6 +33,7 @@ typedef struct rc_engine {
     double batch_wait_share; /* of max_batched_tokens; with so many tokens waiting they need not */
     double max_context;      /* longest request the engine admits, in tokens; infinite: as the model and the load say */
     int kv_format;           /* rc_format_id */
+    bool fused_experts;      /* where tokens are sent to experts: one kernel sends, computes and brings back */
     bool vision;             /* load the vision tower too */
 } rc_engine;
 

@@ -166,6 +166,7 @@ static const struct {
     [RC_SAMPLE_GEMM] = {.depth = true},
     [RC_SAMPLE_BMM] = {.depth = false}, /* the tables have one depth */
     [RC_SAMPLE_EXPERTS] = {.units = true, .groups = true},
+    [RC_SAMPLE_FUSED_EXPERTS] = {.units = true},
     [RC_SAMPLE_MLA_DECODE] = {.units = true, .depth = true},
     [RC_SAMPLE_MLA_PREFILL] = {.units = true, .depth = true},
     [RC_SAMPLE_MLA_SPARSE] = {.depth = false},

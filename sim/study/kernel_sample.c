@@ -34,6 +34,10 @@ rc_work rc_sample_work(const rc_sample *s, rc_tiles tiles) {
                                .widest_tile = tiles.tokens};
         return rc_experts_work(&call);
     }
+    case RC_SAMPLE_FUSED_EXPERTS: { /* dealt round robin */
+        double pairs = x[0] * x[3], held = x[4] / x[5];
+        return rc_fused_experts_work(x[1], x[2], rc_bytes_per_value(s->format), pairs, fmin(held, fmax(pairs, 1)));
+    }
     case RC_SAMPLE_MLA_DECODE: { /* sequences, context, heads, value bytes */
         rc_work work = rc_mla_decode_work(rc_round_up(x[2], tiles.shape), LATENT, ROTARY, x[3], x[0], x[0] * x[1]);
         work.depth = x[1];

@@ -9,6 +9,7 @@ typedef enum rc_sample_kind {
     RC_SAMPLE_GEMM,
     RC_SAMPLE_BMM,
     RC_SAMPLE_EXPERTS,
+    RC_SAMPLE_FUSED_EXPERTS, /* tokens of a rank, width, inner, top-k, experts, ranks; messages inside the kernel */
     RC_SAMPLE_MLA_DECODE,
     RC_SAMPLE_MLA_PREFILL,
     RC_SAMPLE_MLA_SPARSE,

@@ -52,9 +52,11 @@ static bool begins(const char *text, const char *beginning) {
     return strncasecmp(text, beginning, strlen(beginning)) == 0;
 }
 
-/* "b300_sxm" is b300, "h200_sxm" is h200-sxm. */
+/* "b300_sxm" and "NVIDIA B300" are b300, "h200_sxm" is h200-sxm. */
 static bool is_system(const char *system, const char *accelerator) {
+    const char *space = strrchr(system, ' ');
     size_t i = 0;
+    system = space ? space + 1 : system;
     for (; accelerator[i] && system[i]; i++) {
         char a = accelerator[i] == '-' ? '_' : accelerator[i];
         if (tolower((unsigned char)system[i]) != a)
@@ -67,7 +69,8 @@ static rc_measurer measurer_of(const table *t) {
     const char *engine = column_of(t, "framework") >= 0 ? text_of(t, "framework") : text_of(t, "engine");
     bool library = column_of(t, "source") >= 0 ||
                    (column_of(t, "kernel_source") >= 0 && rc_kernel_is_library(text_of(t, "kernel_source")));
-    return (rc_measurer){text_of(t, "system"), library ? "" : engine};
+    const char *system = text_of(t, column_of(t, "system") >= 0 ? "system" : "device");
+    return (rc_measurer){system, library ? "" : engine};
 }
 
 bool rc_measurer_is(const rc_measurer *measurer, const char *accelerator, const char *engine) {
@@ -144,6 +147,20 @@ static bool read_experts(table *t, rc_sample *s) {
     s->shape[4] = number_of(t, "num_experts") / ep;
     s->shape[5] = ep;
     return true;
+}
+
+/* MegaMoE: sending and computing in one kernel. */
+static bool read_fused_experts(table *t, rc_sample *s) {
+    if (strcmp(text_of(t, "distribution"), "balanced") != 0)
+        return false;
+    const double shape[RC_SAMPLE_SHAPES] = {number_of(t, "num_tokens"),  number_of(t, "hidden_size"),
+                                            number_of(t, "inter_size"),  number_of(t, "topk"),
+                                            number_of(t, "num_experts"), number_of(t, "moe_ep_size")};
+    memcpy(s->shape, shape, sizeof shape);
+    const char *ending = format_of(text_of(t, "moe_dtype"), s);
+    s->kind = RC_SAMPLE_FUSED_EXPERTS;
+    s->family = rc_arena_format(t->arena, "experts-%s-fused", ending ? ending : "");
+    return ending != NULL;
 }
 
 /* Tuned experts: uniform routing, the columns of one rank. */
@@ -331,7 +348,7 @@ static bool read_row(table *t, rc_sample *s) {
     if (column_of(t, "bmm_dtype") >= 0)
         return read_bmm(t, s);
     if (column_of(t, "moe_dtype") >= 0)
-        return read_experts(t, s);
+        return strstr(text_of(t, "kernel_source"), "megamoe") ? read_fused_experts(t, s) : read_experts(t, s);
     if (column_of(t, "inter_size_local") >= 0)
         return read_tuned_experts(t, s);
     if (column_of(t, "score_mode") >= 0)
@@ -370,8 +387,8 @@ static bool read_header(table *t) {
     bool known = read_names(t);
     const char *missing = !known ? "gemm_dtype, bmm_dtype, moe_dtype, mla_dtype, attn_dtype, score_mode, num_v_heads, "
                                    "message_size, inter_size_local or num_topk"
-                          : column_of(t, "system") < 0 ? "system"
-                          : !has_latency(t)            ? "latency"
+                          : column_of(t, "system") < 0 && column_of(t, "device") < 0 ? "system or device"
+                          : !has_latency(t)                                          ? "latency"
                           : column_of(t, "framework") < 0 && column_of(t, "engine") < 0 && column_of(t, "source") < 0
                               ? "framework, engine or source"
                               : NULL;

@@ -7,6 +7,7 @@
  *   experts          moe_dtype (also w4a8_mxfp4_mxfp8, w4a16_mxfp4), num_tokens, hidden_size, inter_size, topk,
  *                    num_experts, moe_tp_size, moe_ep_size, distribution (only "balanced" rows: they say how many
  *                    experts are touched)
+ *   fused experts    the same with kernel_source ..megamoe.., num_tokens of a rank; sending and computing in one
  *   tuned experts    weights, activations, num_tokens, hidden_size, inter_size_local, topk, num_experts; uniform routing
  *   latent attention op_name or table (..generation.. or ..context..), kv_cache_dtype, num_heads (of the rank),
  *                    batch_size, isl, step; DeepSeek's widths 512 + 64, 128, 128
@@ -20,7 +21,7 @@
  *   experts' tokens  op_name (ll: a copy per expert, normal: a copy per rank), kernel_source, node_num (of 8), hidden_size,
  *                    num_token (of a rank), num_topk, num_experts; microseconds of both ways: dispatch_avg_t_us and
  *                    combine_avg_t_us, or ..._transmit_us and ..._notify_us with ..._sms
- * and in all of them system ("b300_sxm"); framework, engine or, for a library's kernels that all engines use, source; and
+ * and in all of them system ("b300_sxm") or device ("NVIDIA B300"); framework, engine or, for a library's kernels that all engines use, source; and
  * latency in milliseconds or latency_us.  kernel_source names the code that ran: where a family has several, each is
  * fitted alone.
  */

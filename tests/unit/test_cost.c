@@ -264,6 +264,66 @@ START_TEST(skew_helps_small_batches_and_hurts_prompts) {
 }
 END_TEST
 
+/* Kimi K3 over 8 B200 in one fused kernel that sends, computes and brings back, us (NVIDIA aiconfigurator, Apache-2.0,
+ * megamoe): tokens of a rank; tokens dealt evenly, then under three skewed traffics. */
+static const double fused_us[][5] = {{1, 107, 115, 121, 102},
+                                     {2, 148, 166, 155, 123},
+                                     {4, 229, 201, 192, 153},
+                                     {8, 383, 314, 308, 261},
+                                     {16, 390, 336, 328, 316},
+                                     {32, 384, 376, 360, 393},
+                                     {64, 395, 388, 404, 435},
+                                     {128, 426, 437, 434, 485},
+                                     {256, 488, 490, 481, 542},
+                                     {512, 541, 641, 646, 713},
+                                     {1024, 747, 979, 990, 1083},
+                                     {2048, 1333, 1700, 1734, 1874},
+                                     {4096, 2645, 3216, 3495, 3730},
+                                     {8192, 5124, 6383, 7073, 7357},
+                                     {16384, 9528, 12564, 14407, 14258},
+                                     {32768, 18858, 25817, 30995, 28481}};
+
+/* Seconds of the kernel for a rank with so many pairs and experts. */
+static double fused_s(const rc_rate *rate, double pairs, double distinct) {
+    rc_cost_line line = {0};
+    rc_rate_add(rate, rc_fused_experts_work(3584, 3072, rc_bytes_per_value(RC_MXFP4), pairs, distinct), 1, &line);
+    return rc_line_seconds(&line);
+}
+
+/* One exponent for each traffic, from all its rows: the ratio to even dealing within a quarter in every row, and on its side of
+ * 1 wherever it is 5 % away from it. */
+START_TEST(skew_of_a_fused_kernel_comes_out) {
+    enum { EXPERTS = 896, TOP_K = 16, RANKS = 8, HELD = EXPERTS / RANKS };
+    static const double exponents[] = {0.5, 0.75, 0.85};
+    rc_scenario *s = ask(NULL, SETTINGS("model=kimi-k3", "hardware=8xb200", "parallel.tp=8"));
+    const char *const names[] = {"experts-mxfp4-fused", NULL};
+    rc_arena *arena = rc_arena_new();
+    rc_rate rate;
+    ck_assert(rc_rate_find(&s->hardware.stack, &s->hardware.accelerator, names, &rate));
+    for (int traffic = 0; traffic < 3; traffic++) {
+        rc_routing routing = {.kind = RC_ROUTING_ZIPF, .exponent = exponents[traffic]};
+        rc_popularity popularity;
+        rc_rank_load load;
+        rc_popularity_init(&popularity, &routing, EXPERTS, TOP_K, arena);
+        rc_rank_load_init(&load, &popularity, RANKS, &(rc_balance){.balanced = false});
+        for (size_t i = 0; i < sizeof fused_us / sizeof *fused_us; i++) {
+            double tokens = fused_us[i][0], all = tokens * RANKS, pairs = tokens * TOP_K;
+            double distinct =
+                fmin(rc_popularity_distinct(&popularity, all) / RANKS * rc_rank_load_distinct(&load, all), HELD);
+            double ratio = fused_s(&rate, pairs * rc_rank_load_pairs(&load, all), distinct) /
+                           fused_s(&rate, pairs, fmin(pairs, HELD));
+            double measured = fused_us[i][2 + traffic] / fused_us[i][1];
+            ck_assert_msg(fabs(ratio / measured - 1) < 0.25, "traffic %d, %.0f tokens: %.2f, measured %.2f", traffic,
+                          tokens, ratio, measured);
+            ck_assert_msg(fabs(measured - 1) < 0.05 || (ratio > 1) == (measured > 1),
+                          "traffic %d, %.0f tokens: %.2f, measured %.2f", traffic, tokens, ratio, measured);
+        }
+    }
+    rc_arena_free(arena);
+    rc_close(s);
+}
+END_TEST
+
 START_TEST(distinct_experts_are_known) {
     static const double k3[][2] = {{1, 16.0},   {8, 120.3},   {16, 224.4}, {32, 392.6},
                                    {64, 613.2}, {128, 806.7}, {256, 887.1}};
@@ -667,6 +727,7 @@ int main(void) {
                                      the_busiest_rank_is_known,
                                      loads_of_deepseek_r1_come_out,
                                      skew_helps_small_batches_and_hurts_prompts,
+                                     skew_of_a_fused_kernel_comes_out,
                                      distinct_experts_are_known,
                                      skew_touches_fewer_experts_and_keeps_top_k,
                                      a_chunk_sees_what_lies_before_it,
