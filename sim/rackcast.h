@@ -283,11 +283,24 @@ typedef struct rc_objective_result {
     bool met;
 } rc_objective_result;
 
+enum { RC_POOLS_MAX = 16 };
+
+/* One of several pools of hardware: what it answered in full. */
+typedef struct rc_pool_result {
+    rc_text hardware, stack;
+    uint32_t gpus, replicas;
+    double usd_per_hour; /* NaN: no price known */
+    double completed;    /* requests */
+    double output_tokens, input_tokens;
+} rc_pool_result;
+
 typedef struct rc_run_result {
     bool fits;
     rc_fit_result fit;
     rc_text title, model, hardware, stack, policy, load, price_book, weights_format;
     uint32_t gpus, replicas;
+    rc_pool_result pools[RC_POOLS_MAX];
+    size_t pools_count;                      /* 0 where there is one kind of hardware */
     double completed, queued, running, lost; /* requests */
     double preemptions;
     double duration_s;

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct rc_problems {
     rc_arena *arena;
@@ -90,4 +91,25 @@ void rc_note_add(rc_problems *problems, const char *format, ...) {
     va_start(arguments, format);
     problems->notes[problems->notes_count++] = format_text(problems->arena, format, arguments);
     va_end(arguments);
+}
+
+static bool begins_with_key(const char *path, const char *const *keys, size_t count) {
+    size_t length = strcspn(path, ".[");
+    for (size_t i = 0; i < count; i++)
+        if (strlen(keys[i]) == length && strncmp(path, keys[i], length) == 0)
+            return true;
+    return false;
+}
+
+size_t rc_problems_prefix(rc_problems *problems, size_t first, const char *prefix, const char *const *keys,
+                          size_t keys_count) {
+    size_t others = 0;
+    for (size_t i = first; i < problems->count; i++) {
+        rc_problem *p = &problems->problems[i];
+        if (begins_with_key(p->path, keys, keys_count))
+            p->path = rc_arena_format(problems->arena, "%s%s", prefix, p->path);
+        else
+            others++;
+    }
+    return others;
 }

@@ -74,6 +74,23 @@ static void timeline_json(cJSON *a, const rc_timeline *t) {
     cJSON_AddItemToObject(timeline, "kv_used", cJSON_CreateDoubleArray(t->kv_used, (int)t->count));
 }
 
+static void pools_json(cJSON *a, const rc_run_result *r) {
+    cJSON *list = r->pools_count ? rc_json_add_array(a, "pools") : NULL;
+    for (size_t i = 0; i < r->pools_count; i++) {
+        const rc_pool_result *p = &r->pools[i];
+        cJSON *entry = cJSON_CreateObject();
+        rc_json_add_text(entry, "hardware", p->hardware.text);
+        rc_json_add_text(entry, "stack", p->stack.text);
+        rc_json_add_number(entry, "gpus", p->gpus);
+        rc_json_add_number(entry, "replicas", p->replicas);
+        rc_json_add_number(entry, "usd_per_hour", p->usd_per_hour);
+        rc_json_add_number(entry, "completed", p->completed);
+        rc_json_add_number(entry, "output_tokens", p->output_tokens);
+        rc_json_add_number(entry, "input_tokens", p->input_tokens);
+        cJSON_AddItemToArray(list, entry);
+    }
+}
+
 static cJSON *run_json(const rc_run_result *r, bool timing) {
     cJSON *a = cJSON_CreateObject();
     identity_json(a, r);
@@ -97,6 +114,7 @@ static cJSON *run_json(const rc_run_result *r, bool timing) {
     rc_json_add_number(a, "concurrency_mean", r->concurrency_mean);
     rc_json_add_number(a, "decode_batch_mean", r->decode_batch_mean);
     cost_json(a, r);
+    pools_json(a, r);
     cJSON *breakdown = rc_json_add_object(a, "breakdown");
     for (int part = 0; part < RC_TIME_COUNT; part++)
         if (has_part(r, part))
@@ -186,9 +204,23 @@ static void print_bound(FILE *out, const rc_run_result *r) {
     fputc('\n', out);
 }
 
+static void print_pools(FILE *out, const rc_run_result *r) {
+    char a[40];
+    for (size_t i = 0; i < r->pools_count; i++) {
+        const rc_pool_result *p = &r->pools[i];
+        fprintf(out, "pool %zu: %s; %s; %s requests answered, %.0f %% of the output\n", i + 1, p->hardware.text,
+                p->stack.text, rc_count_text(a, sizeof a, p->completed), 100 * p->output_tokens / r->output_tokens);
+    }
+}
+
 static void print_head(FILE *out, const rc_run_result *r) {
     char a[40], b[40];
-    fprintf(out, "%s\n%s; %s; %s; %s\n", r->title.text, r->hardware.text, r->stack.text, r->policy.text, r->load.text);
+    if (r->pools_count)
+        fprintf(out, "%s\n%s; %s\n", r->title.text, r->policy.text, r->load.text);
+    else
+        fprintf(out, "%s\n%s; %s; %s; %s\n", r->title.text, r->hardware.text, r->stack.text, r->policy.text,
+                r->load.text);
+    print_pools(out, r);
     fprintf(out, "fits: weights %.1f GB of %.1f GB usable a GPU, room for %s tokens a replica\n",
             r->fit.weights_bytes_per_gpu / 1e9, r->fit.memory_usable_bytes / 1e9,
             rc_count_text(a, sizeof a, r->fit.kv_capacity_tokens));

@@ -144,7 +144,7 @@ static void judge_queue(const rc_scenario *s, const rc_request *requests, size_t
 /* ---------- whole */
 
 /* `stages`: micro-batches of a copy, which the reports do not tell apart. */
-static void fill_records(const rc_request *requests, size_t count, uint32_t stages, rc_run_result *result) {
+static void fill_records(const rc_request *requests, size_t count, const uint32_t *copies, rc_run_result *result) {
     result->requests = rc_allocate(count * sizeof *result->requests);
     result->requests_count = count;
     for (size_t i = 0; i < count; i++) {
@@ -157,7 +157,7 @@ static void fill_records(const rc_request *requests, size_t count, uint32_t stag
                                 .first_token_s = seconds_between(0, r->first_token),
                                 .finish_s = seconds_between(0, r->finish),
                                 .preemptions = r->preemptions,
-                                .replica = r->replica == UINT32_MAX ? UINT32_MAX : r->replica / stages};
+                                .replica = r->replica == UINT32_MAX ? UINT32_MAX : copies[r->replica]};
     }
 }
 
@@ -194,7 +194,7 @@ static void fill_breakdown(const rc_metrics *m, double available_s, double *brea
 }
 
 void rc_metrics_finish(const rc_metrics *m, const rc_scenario *s, const rc_request *requests, size_t count,
-                       double end_s, rc_run_result *r) {
+                       const uint32_t *copies, double end_s, rc_run_result *r) {
     r->completed = m->completed;
     r->lost = m->lost;
     r->preemptions = m->preemptions;
@@ -212,8 +212,10 @@ void rc_metrics_finish(const rc_metrics *m, const rc_scenario *s, const rc_reque
     fill_latencies(m, s, requests, count, r);
     r->interactivity_tokens_per_s = 1 / r->tpot_s.mean;
     r->goodput_per_s = end_s > 0 ? good_requests(s, requests, count) / end_s : 0;
-    fill_breakdown(m, end_s * s->parallel.replicas * s->parallel.pp,
-                   r->breakdown); /* micro-batches of stages side by side */
+    double side_by_side = 0; /* micro-batches of stages too */
+    for (size_t i = 0; i < rc_pools_count(s); i++)
+        side_by_side += rc_pool(s, i)->parallel.replicas * rc_pool(s, i)->parallel.pp;
+    fill_breakdown(m, end_s * side_by_side, r->breakdown);
     judge_queue(s, requests, count, r);
-    fill_records(requests, count, (uint32_t)s->parallel.pp, r);
+    fill_records(requests, count, copies, r);
 }

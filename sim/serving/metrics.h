@@ -19,7 +19,8 @@ typedef struct rc_metrics {
     rc_recorder recorder;
 } rc_metrics;
 
-/* Fills what follows from requests and counters: throughput, percentiles, breakdown, goodput, stationarity. */
+/* Fills what follows from requests and counters: throughput, percentiles, breakdown, goodput, stationarity.  `copies`: the copy
+ * of the model that each replica belongs to. */
 void rc_metrics_finish(const rc_metrics *metrics, const rc_scenario *scenario, const rc_request *requests, size_t count,
-                       double end_s, rc_run_result *result);
+                       const uint32_t *copies, double end_s, rc_run_result *result);
 #endif

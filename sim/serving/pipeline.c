@@ -135,7 +135,7 @@ static void schedule(rc_pipelines *p, double seconds, uint32_t kind, uint32_t mi
     double left = RC_HORIZON_S - rc_seconds_of(now);
     p->beyond_clock = p->beyond_clock || seconds > left;
     rc_event_queue_schedule(p->events.queue, now + rc_time_of(fmax(fmin(seconds, left), 0)), p->events.priority,
-                            (rc_event){kind, micro_batch});
+                            (rc_event){kind, p->events.first + micro_batch});
 }
 
 static size_t place_of(const rc_pipelines *p, uint32_t micro_batch) {
@@ -155,7 +155,7 @@ static void begin_next(rc_pipelines *p, size_t place) {
 }
 
 /* It comes to the stage it is going to. */
-void rc_pipelines_handed_off(rc_pipelines *p, uint32_t micro_batch) {
+static void arrive(rc_pipelines *p, uint32_t micro_batch) {
     size_t place = place_of(p, micro_batch);
     rc_stage *at = &p->all[place];
     rc_passage *passage = &p->passages[micro_batch];
@@ -165,9 +165,13 @@ void rc_pipelines_handed_off(rc_pipelines *p, uint32_t micro_batch) {
     begin_next(p, place);
 }
 
+void rc_pipelines_handed_off(rc_pipelines *p, uint32_t micro_batch) {
+    arrive(p, micro_batch - p->events.first);
+}
+
 void rc_pipelines_enter(rc_pipelines *p, uint32_t micro_batch, double work_s, double tokens) {
-    p->passages[micro_batch] = (rc_passage){.work_s = work_s, .tokens = tokens};
-    rc_pipelines_handed_off(p, micro_batch);
+    p->passages[micro_batch - p->events.first] = (rc_passage){.work_s = work_s, .tokens = tokens};
+    arrive(p, micro_batch - p->events.first);
 }
 
 /* ---------- hand-offs */
@@ -177,8 +181,8 @@ static void schedule_flows(rc_pipelines *p) {
     rc_event_queue_cancel(p->events.queue, p->flows_done);
     p->flows_done = 0;
     if (rc_links_next(p->links, &next))
-        p->flows_done =
-            rc_event_queue_schedule(p->events.queue, next, p->events.priority, (rc_event){p->events.flows_done, 0});
+        p->flows_done = rc_event_queue_schedule(p->events.queue, next, p->events.priority,
+                                                (rc_event){p->events.flows_done, p->events.pool});
 }
 
 void rc_pipelines_flows_done(rc_pipelines *p) {
@@ -189,7 +193,8 @@ void rc_pipelines_flows_done(rc_pipelines *p) {
     schedule_flows(p);
 }
 
-bool rc_pipelines_stage_done(rc_pipelines *p, uint32_t micro_batch) {
+bool rc_pipelines_stage_done(rc_pipelines *p, uint32_t number) {
+    uint32_t micro_batch = number - p->events.first;
     rc_passage *passage = &p->passages[micro_batch];
     size_t place = place_of(p, micro_batch);
     p->all[place].busy = false;
@@ -205,7 +210,7 @@ bool rc_pipelines_stage_done(rc_pipelines *p, uint32_t micro_batch) {
 }
 
 const double *rc_pipelines_link_s(const rc_pipelines *p, uint32_t micro_batch) {
-    return p->passages[micro_batch].link_s;
+    return p->passages[micro_batch - p->events.first].link_s;
 }
 
 bool rc_pipelines_beyond_clock(const rc_pipelines *p) {

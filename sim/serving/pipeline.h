@@ -20,9 +20,11 @@
 typedef struct rc_pipeline_events {
     rc_event_queue *queue;
     uint32_t stage_done; /* subject: the micro-batch whose stage is done */
-    uint32_t flows_done; /* subject: 0 */
+    uint32_t flows_done; /* subject: `pool` */
     uint32_t handed_off; /* subject: the micro-batch that comes to its next stage */
     uint8_t priority;
+    uint32_t pool;  /* whose copies these are */
+    uint32_t first; /* number of their first micro-batch */
 } rc_pipeline_events;
 
 typedef struct rc_pipelines rc_pipelines;
@@ -30,7 +32,7 @@ typedef struct rc_pipelines rc_pipelines;
 /* All copies of a scenario's model; NULL where it has one stage. */
 rc_pipelines *rc_pipelines_new(const rc_scenario *scenario, const rc_pipeline_events *events);
 void rc_pipelines_free(rc_pipelines *pipelines); /* NULL is fine */
-/* Micro-batch m (copy m / S) begins a step of `work_s` seconds, all stages together, with `tokens` on a rank. */
+/* Micro-batch m (copy (m - first) / S) begins a step of `work_s` seconds, all stages together, with `tokens` on a rank. */
 void rc_pipelines_enter(rc_pipelines *pipelines, uint32_t micro_batch, double work_s, double tokens);
 /* Its stage is done: hands it off and lets the next one in.  True where that was the last stage. */
 bool rc_pipelines_stage_done(rc_pipelines *pipelines, uint32_t micro_batch);

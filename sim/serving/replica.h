@@ -32,7 +32,7 @@ typedef struct rc_fixed_cost {
 } rc_fixed_cost;
 
 struct rc_replica {
-    uint32_t index;
+    uint32_t index, copy, hardware_pool; /* copy: of the model, over all pools; micro-batches share one */
     const rc_scenario *scenario;
     const rc_step_plan *plan;
     const rc_policy *policy;

@@ -21,8 +21,18 @@ typedef enum event_kind {
 } event_kind;
 enum { PRIORITY_ARRIVAL, PRIORITY_READY, PRIORITY_STRETCH_END, PRIORITY_RUN_END };
 
+/* Replicas of one kind of hardware. */
+typedef struct pool {
+    const rc_scenario *scenario;
+    rc_step_plan *plan;
+    rc_pipelines *pipelines; /* NULL: one stage */
+    size_t first, count;     /* replicas */
+} pool;
+
 typedef struct simulation {
     const rc_scenario *scenario;
+    pool *pools;
+    size_t pools_count;
     rc_problems *problems;
     rc_arena *arena;
     rc_event_queue *events;
@@ -31,7 +41,7 @@ typedef struct simulation {
     size_t requests_count, requests_capacity;
     rc_replica *replicas;
     rc_event_handle *stretch_ends; /* of each replica */
-    rc_pipelines *pipelines;       /* NULL: one stage */
+    uint32_t *copies;              /* that each replica belongs to */
     size_t replicas_count;
     rc_metrics *metrics;
     rc_time horizon; /* RC_NEVER: until the last answer */
@@ -109,7 +119,8 @@ static void schedule_end(simulation *sim, rc_replica *replica) {
         return;
     }
     if (replica->in_stages) {
-        rc_pipelines_enter(sim->pipelines, replica->index, replica->work_s, replica->rank_tokens);
+        rc_pipelines_enter(sim->pools[replica->hardware_pool].pipelines, replica->index, replica->work_s,
+                           replica->rank_tokens);
         return;
     }
     sim->stretch_ends[replica->index] = rc_event_queue_schedule(sim->events, replica->ends, PRIORITY_STRETCH_END,
@@ -201,9 +212,10 @@ static void on_stretch_end(simulation *sim, rc_replica *replica) {
 
 static void on_stage_done(simulation *sim, uint32_t index) {
     rc_replica *replica = &sim->replicas[index];
-    if (!rc_pipelines_stage_done(sim->pipelines, index))
+    rc_pipelines *pipelines = sim->pools[replica->hardware_pool].pipelines;
+    if (!rc_pipelines_stage_done(pipelines, index))
         return;
-    rc_replica_left_stages(replica, rc_event_queue_now(sim->events), rc_pipelines_link_s(sim->pipelines, index));
+    rc_replica_left_stages(replica, rc_event_queue_now(sim->events), rc_pipelines_link_s(pipelines, index));
     on_stretch_end(sim, replica);
 }
 
@@ -213,12 +225,15 @@ static void handle(simulation *sim, rc_event event) {
     case EVENT_READY: on_ready(sim, event.subject); break;
     case EVENT_STRETCH_END: on_stretch_end(sim, &sim->replicas[event.subject]); break;
     case EVENT_STAGE_DONE: on_stage_done(sim, event.subject); break;
-    case EVENT_FLOWS_DONE: rc_pipelines_flows_done(sim->pipelines); break;
-    case EVENT_HANDED_OFF: rc_pipelines_handed_off(sim->pipelines, event.subject); break;
+    case EVENT_FLOWS_DONE: rc_pipelines_flows_done(sim->pools[event.subject].pipelines); break;
+    case EVENT_HANDED_OFF:
+        rc_pipelines_handed_off(sim->pools[sim->replicas[event.subject].hardware_pool].pipelines, event.subject);
+        break;
     case EVENT_RUN_END: break;
     }
-    if (sim->pipelines && rc_pipelines_beyond_clock(sim->pipelines))
-        refuse_work_beyond_clock(sim);
+    for (size_t i = 0; i < sim->pools_count; i++)
+        if (sim->pools[i].pipelines && rc_pipelines_beyond_clock(sim->pools[i].pipelines))
+            refuse_work_beyond_clock(sim);
 }
 
 /* Idle replicas begin once no more arrivals are due at this very time. */
@@ -254,32 +269,64 @@ static void play(simulation *sim) {
 /* ---------- whole */
 
 /* One for each copy of the model. */
-static rc_frontend *make_frontends(simulation *sim) {
-    const rc_stack_frontend *of = &sim->scenario->hardware.stack.frontend;
-    size_t copies = (size_t)sim->scenario->parallel.replicas;
+static rc_frontend *make_frontends(simulation *sim, const rc_scenario *s) {
+    const rc_stack_frontend *of = &s->hardware.stack.frontend;
+    size_t copies = (size_t)s->parallel.replicas;
     rc_frontend *frontends = rc_arena_take(sim->arena, copies * sizeof *frontends);
     for (size_t i = 0; i < copies; i++)
         frontends[i] = (rc_frontend){.request_s = of->request_s, .token_s = of->token_s};
     return frontends;
 }
 
-static void make_replicas(simulation *sim, const rc_step_plan *plan, const rc_policy *policy, bool stepwise) {
-    const rc_scenario *s = sim->scenario;
+/* Plans every pool and counts its replicas; false and problems where a stack lacks a kernel. */
+static bool plan_pools(simulation *sim) {
+    bool good = true;
+    sim->pools_count = rc_pools_count(sim->scenario);
+    sim->pools = rc_arena_take(sim->arena, sim->pools_count * sizeof *sim->pools);
+    for (size_t i = 0; i < sim->pools_count; i++) {
+        const rc_scenario *s = rc_pool(sim->scenario, i);
+        pool *p = &sim->pools[i];
+        *p = (pool){.scenario = s,
+                    .plan = rc_step_plan_new(s, sim->arena, sim->problems),
+                    .first = sim->replicas_count,
+                    .count = (size_t)(s->parallel.replicas * s->parallel.pp)};
+        sim->replicas_count += p->count;
+        if (p->plan && s->parallel.pp > 1)
+            p->plan->hand_offs = 0; /* they are events */
+        good = p->plan && rc_policy_find(s->engine.policy) && good;
+    }
+    return good;
+}
+
+static void make_replicas_of(simulation *sim, uint32_t index, uint32_t first_copy, bool stepwise) {
+    pool *p = &sim->pools[index];
+    const rc_scenario *s = p->scenario;
     rc_memory memory = rc_memory_of(s, &s->parallel);
-    double slots = s->hardware.stack.memory.state_slots;
+    double state = s->hardware.stack.memory.state_slots * memory.state_bytes_per_request;
     size_t stages = (size_t)s->parallel.pp;
-    const rc_pipeline_events events = {sim->events, EVENT_STAGE_DONE, EVENT_FLOWS_DONE, EVENT_HANDED_OFF,
-                                       PRIORITY_STRETCH_END};
-    sim->pipelines = rc_pipelines_new(s, &events);
-    rc_frontend *frontends = make_frontends(sim);
-    sim->replicas_count = (size_t)s->parallel.replicas * stages;
+    rc_frontend *frontends = make_frontends(sim, s);
+    p->pipelines =
+        rc_pipelines_new(s, &(rc_pipeline_events){sim->events, EVENT_STAGE_DONE, EVENT_FLOWS_DONE, EVENT_HANDED_OFF,
+                                                  PRIORITY_STRETCH_END, index, (uint32_t)p->first});
+    for (size_t i = 0; i < p->count; i++) {
+        rc_replica *replica = &sim->replicas[p->first + i];
+        rc_replica_init(replica, (uint32_t)(p->first + i), s, p->plan, rc_policy_find(s->engine.policy),
+                        memory.room_bytes * s->parallel.dp / s->parallel.pp, memory.kv_bytes_per_token, state,
+                        sim->metrics, &sim->requests, &frontends[i / stages], stepwise, sim->arena);
+        replica->hardware_pool = index;
+        replica->copy = sim->copies[p->first + i] = first_copy + (uint32_t)(i / stages);
+    }
+}
+
+static void make_replicas(simulation *sim, bool stepwise) {
+    uint32_t copy = 0;
     sim->replicas = rc_arena_take(sim->arena, sim->replicas_count * sizeof *sim->replicas);
     sim->stretch_ends = rc_arena_take(sim->arena, sim->replicas_count * sizeof *sim->stretch_ends);
-    for (size_t i = 0; i < sim->replicas_count; i++)
-        rc_replica_init(&sim->replicas[i], (uint32_t)i, s, plan, policy,
-                        memory.room_bytes * s->parallel.dp / s->parallel.pp, memory.kv_bytes_per_token,
-                        slots * memory.state_bytes_per_request, sim->metrics, &sim->requests, &frontends[i / stages],
-                        stepwise, sim->arena);
+    sim->copies = rc_arena_take(sim->arena, sim->replicas_count * sizeof *sim->copies);
+    for (size_t i = 0; i < sim->pools_count; i++) {
+        make_replicas_of(sim, (uint32_t)i, copy, stepwise);
+        copy += (uint32_t)sim->pools[i].scenario->parallel.replicas;
+    }
 }
 
 /* Requests are kept in order of arrival for the reports; a closed load adds them as clients ask, thinking mixes them. */
@@ -308,6 +355,20 @@ static void check_conservation(const simulation *sim) {
     }
 }
 
+/* What each pool did of it. */
+static void fill_pools(const simulation *sim, size_t count, rc_run_result *r) {
+    r->pools_count = sim->scenario->pools_count;
+    for (size_t i = 0; i < count && r->pools_count > 1; i++) {
+        const rc_request *request = &sim->requests[i];
+        if (request->replica == UINT32_MAX || request->finish == RC_NEVER)
+            continue;
+        rc_pool_result *p = &r->pools[sim->replicas[request->replica].hardware_pool];
+        p->completed++;
+        p->output_tokens += request->output_tokens;
+        p->input_tokens += request->input_tokens;
+    }
+}
+
 static bool check_duration(const rc_scenario *s, rc_problems *problems) {
     if (!isfinite(s->workload.duration_s) || s->workload.duration_s <= RC_HORIZON_S)
         return true;
@@ -326,15 +387,11 @@ rc_status rc_simulate(const rc_scenario *s, bool stepwise, rc_run_result *result
                       .closed = s->workload.arrival.kind == RC_ARRIVAL_CLOSED,
                       .metrics = rc_allocate(sizeof(rc_metrics)),
                       .horizon = RC_NEVER};
-    rc_step_plan *plan = rc_step_plan_new(s, sim.arena, problems);
-    const rc_policy *policy = rc_policy_find(s->engine.policy);
-    bool good = plan && policy && check_duration(s, problems) &&
+    bool good = plan_pools(&sim) && check_duration(s, problems) &&
                 rc_arrivals_open(&sim.arrivals, &s->workload, s->seed, problems);
     if (good) {
         rc_recorder_init(&sim.metrics->recorder);
-        if (s->parallel.pp > 1)
-            plan->hand_offs = 0; /* they are events */
-        make_replicas(&sim, plan, policy, stepwise);
+        make_replicas(&sim, stepwise);
         if (isfinite(s->workload.duration_s)) {
             sim.horizon = rc_time_of(s->workload.duration_s);
             rc_event_queue_schedule(sim.events, sim.horizon, PRIORITY_RUN_END, (rc_event){EVENT_RUN_END, 0});
@@ -349,7 +406,8 @@ rc_status rc_simulate(const rc_scenario *s, bool stepwise, rc_run_result *result
                            "no request can be played");
             sim.failed = true;
         }
-        rc_metrics_finish(sim.metrics, s, sim.requests, count, rc_seconds_of(end), result);
+        rc_metrics_finish(sim.metrics, s, sim.requests, count, sim.copies, rc_seconds_of(end), result);
+        fill_pools(&sim, count, result);
         for (size_t i = 0; i < sim.replicas_count; i++) {
             result->queued += (double)(sim.replicas[i].arriving + sim.replicas[i].waiting_count);
             result->running += (double)(sim.replicas[i].prefilling_count + sim.replicas[i].decoding_count);
@@ -357,11 +415,12 @@ rc_status rc_simulate(const rc_scenario *s, bool stepwise, rc_run_result *result
         result->events = (double)rc_event_queue_handled(sim.events);
     }
     rc_arrivals_close(&sim.arrivals);
-    for (size_t i = 0; i < sim.replicas_count; i++)
+    for (size_t i = 0; sim.replicas && i < sim.replicas_count; i++)
         rc_replica_free(&sim.replicas[i]);
+    for (size_t i = 0; i < sim.pools_count; i++)
+        rc_pipelines_free(sim.pools[i].pipelines);
     free(sim.requests);
     free(sim.metrics);
-    rc_pipelines_free(sim.pipelines);
     rc_event_queue_free(sim.events);
     rc_arena_free(sim.arena);
     return good && !sim.failed ? RC_OK : rc_problems_status(problems);

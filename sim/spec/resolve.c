@@ -263,14 +263,19 @@ static void fill_schema(rc_resolution *r, const rc_question *question) {
         rc_json_add_text(r->root, "schema", "rackcast/scenario/1");
 }
 
-bool rc_resolve(rc_resolution *r, const rc_question *question) {
+bool rc_resolve_question(rc_resolution *r, const rc_question *question) {
     if (!load_scenario(r, question->scenario))
         return false;
     fill_schema(r, question);
     bool good = true;
     for (size_t i = 0; i < question->settings_count; i++)
         good = apply(r, question->settings[i]) && good;
-    good = expand_rack(r) && good;
+    return good;
+}
+
+bool rc_resolve_names(rc_resolution *r) {
+    size_t before = rc_problems_count(r->problems);
+    bool good = expand_rack(r);
     for (int slot = 0; slot < SLOTS; slot++) {
         bool hardware = strncmp(slots[slot].path, "hardware.", 9) == 0;
         if (hardware && slots[slot].kind != RC_CATALOG_ACCELERATOR)
@@ -283,5 +288,5 @@ bool rc_resolve(rc_resolution *r, const rc_question *question) {
         if (cJSON_IsObject(parent) && cJSON_IsString(rc_json_get(parent, key)))
             good = expand(r, parent, key, slot) && good;
     }
-    return good && rc_problems_count(r->problems) == 0;
+    return good && rc_problems_count(r->problems) == before;
 }

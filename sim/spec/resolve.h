@@ -24,8 +24,10 @@ typedef struct rc_resolution {
     size_t assumptions_count;
 } rc_resolution;
 
-/* False where a mistake was found.  The caller deletes root. */
-bool rc_resolve(rc_resolution *resolution, const rc_question *question);
+/* The scenario file and the settings.  False where a mistake was found.  The caller deletes root. */
+bool rc_resolve_question(rc_resolution *resolution, const rc_question *question);
+/* Defaults that only name files, and the names.  False where a mistake was found. */
+bool rc_resolve_names(rc_resolution *resolution);
 /* The file a path came from: what rc_reader.file_of calls. */
 const char *rc_resolution_file(const void *resolution, const char *path);
 void rc_resolution_assume(rc_resolution *resolution, const char *text);

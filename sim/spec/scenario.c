@@ -12,6 +12,7 @@
 static const char *const weights_names[] = {"checkpoint", "bf16", "fp8", "fp8-tensor", "nvfp4", "mxfp4", "int4", NULL};
 static const rc_format_id weights_formats[] = {RC_FORMAT_COUNT, RC_BF16,  RC_FP8, RC_FP8_TENSOR,
                                                RC_NVFP4,        RC_MXFP4, RC_INT4};
+static const char *const role_names[] = {"any", "prefill", "decode", NULL};
 static const char *const placement_names[] = {"packed", "stages-apart", NULL};
 static const char *const metric_names[] = {"ttft", "tpot", "itl", "e2e", NULL};
 
@@ -36,6 +37,7 @@ typedef struct scenario_file {
     engine_file engine;
     rc_workload workload;
     bool has_workload;
+    int role;
     price_file price;
     const char **objectives;
     size_t objectives_count;
@@ -46,6 +48,12 @@ static bool refuse(const cJSON *json, void *target, const char *path, rc_reader 
     (void)target;
     return rc_complain_value(reader, RC_NOT_SUPPORTED, path, json, "the key left out",
                              "this version does not simulate it");
+}
+
+/* Pools are opened one by one, each as a scenario of its own. */
+static bool pass(const cJSON *json, void *target, const char *path, rc_reader *reader) {
+    (void)json, (void)target, (void)path, (void)reader;
+    return true;
 }
 
 static bool read_nested(const rc_table *table, const cJSON *json, void *target, size_t bytes, const char *path,
@@ -181,7 +189,10 @@ RC_TABLE(rc_scenario_table, scenario_file, "scenario", "A question: a model on a
           .count_offset = FIELD(objectives_count)},
          {"seed", RC_FIELD_COUNT, FIELD(seed), "of all random numbers", .absent = 1, .low = 0, .high = 9e15},
          REFUSED("speculation", "drafts of tokens (not simulated yet)"),
-         REFUSED("pools", "several pools of hardware (not simulated yet)"));
+         {"role", RC_FIELD_CHOICE, FIELD(role), "what a pool does", .choices = role_names},
+         {"pools", RC_FIELD_CUSTOM, 0,
+          "several pools of hardware, each with hardware, parallel, engine, offload, price", .custom = pass,
+          .custom_schema = "{\"type\":\"array\"}"});
 #undef FIELD
 
 /* ---------- layouts */
@@ -450,6 +461,7 @@ static bool fill(rc_scenario *s, const scenario_file *file, rc_resolution *r, rc
     s->parallel = file->parallel;
     s->offload = file->offload;
     s->engine = file->engine.engine;
+    s->role = file->role;
     s->has_workload = file->has_workload;
     s->workload = file->workload;
     s->seed = (uint64_t)file->seed;
@@ -480,7 +492,7 @@ static bool fill(rc_scenario *s, const scenario_file *file, rc_resolution *r, rc
 
 /* A title that names model and rack would be wrong then. */
 static bool changes_the_rack(const rc_question *question) {
-    static const char *const parts[] = {"model", "hardware", "parallel"};
+    static const char *const parts[] = {"model", "hardware", "parallel", "pools"};
     for (size_t i = 0; i < question->settings_count; i++)
         for (size_t p = 0; p < sizeof parts / sizeof *parts; p++)
             if (strncmp(question->settings[i], parts[p], strlen(parts[p])) == 0)
@@ -538,22 +550,145 @@ static void describe(rc_scenario *s, const scenario_file *file, rc_resolution *r
     free(text);
 }
 
+/* One kind of hardware: names become files, files become the scenario.  NULL where a mistake was found. */
+static rc_scenario *open_one(rc_resolution *r, const rc_question *question, bool good) {
+    size_t before = rc_problems_count(r->problems);
+    rc_scenario *s = rc_arena_take(r->arena, sizeof *s);
+    s->arena = r->arena;
+    rc_reader reader = {r->arena, r->problems, rc_resolution_file, r};
+    scenario_file *file = rc_arena_take(r->arena, sizeof *file);
+    good = rc_resolve_names(r) && good; /* goes on after a mistake, to find the others */
+    good = rc_read(&rc_scenario_table, r->root, file, "", &reader) && good;
+    good = fill(s, file, r, &reader, rc_json_get(r->root, "parallel") != NULL) && good;
+    if (good)
+        describe(s, file, r, question);
+    return good && rc_problems_count(r->problems) == before ? s : NULL;
+}
+
+/* ---------- pools */
+
+static const char *const pool_keys[] = {"role", "hardware", "parallel", "offload", "engine", "price"};
+enum { POOL_KEYS = sizeof pool_keys / sizeof *pool_keys, POOLS_MAX = 16 };
+
+static bool check_pool(const rc_resolution *r, const cJSON *pool, const char *path) {
+    rc_reader reader = {r->arena, r->problems, rc_resolution_file, r};
+    char words[300];
+    bool good = cJSON_IsObject(pool) || rc_complain_value(&reader, RC_BAD_VALUE, path, pool,
+                                                          "an object with role, hardware, parallel, ...", "not a pool");
+    for (const cJSON *entry = good ? pool->child : NULL; entry; entry = entry->next) {
+        bool known = false;
+        for (size_t i = 0; i < POOL_KEYS; i++)
+            known = known || strcmp(entry->string, pool_keys[i]) == 0;
+        if (known)
+            continue;
+        rc_choices_text(words, sizeof words, entry->string, pool_keys, POOL_KEYS);
+        good = rc_complain(&reader, RC_UNKNOWN_KEY, rc_arena_format(r->arena, "%s.%s", path, entry->string),
+                           entry->string, words, "unknown key");
+    }
+    const cJSON *role = good ? rc_json_get(pool, "role") : NULL;
+    if (role && cJSON_IsString(role) && strcmp(role->valuestring, role_names[RC_POOL_ANY]) != 0 &&
+        (strcmp(role->valuestring, "prefill") == 0 || strcmp(role->valuestring, "decode") == 0))
+        good = rc_complain(&reader, RC_NOT_SUPPORTED, rc_arena_format(r->arena, "%s.role", path), role->valuestring,
+                           "any, or no role", "this version does not split prefill and decode");
+    return good;
+}
+
+/* The whole scenario with the keys of one pool in it. */
+static cJSON *view_of(const cJSON *root, const cJSON *pool) {
+    cJSON *view = cJSON_Duplicate(root, true);
+    cJSON_DeleteItemFromObjectCaseSensitive(view, "pools");
+    for (const cJSON *entry = pool->child; entry; entry = entry->next) {
+        cJSON_DeleteItemFromObjectCaseSensitive(view, entry->string);
+        cJSON_AddItemToObject(view, entry->string, cJSON_Duplicate(entry, true));
+    }
+    return view;
+}
+
+static bool check_pools(const rc_resolution *r, const cJSON *pools) {
+    rc_reader reader = {r->arena, r->problems, rc_resolution_file, r};
+    static const char *const instead[] = {"hardware", "parallel"};
+    int count = cJSON_GetArraySize(pools);
+    char found[32];
+    snprintf(found, sizeof found, "%d pools", count);
+    bool good = (cJSON_IsArray(pools) && count >= 1 && count <= POOLS_MAX) ||
+                rc_complain(&reader, RC_BAD_VALUE, "pools", cJSON_IsArray(pools) ? found : "no list",
+                            "a list of 1 to 16 pools", "not a list of pools");
+    for (size_t i = 0; i < sizeof instead / sizeof *instead; i++)
+        if (rc_json_get(r->root, instead[i]))
+            good = rc_complain(&reader, RC_BAD_VALUE, instead[i], "pools beside it", "it in each pool",
+                               "pools have hardware and layouts of their own");
+    return good;
+}
+
+static rc_scenario *open_pools(rc_resolution *r, const rc_question *question, bool good) {
+    const cJSON *pools = rc_json_get(r->root, "pools");
+    if (!check_pools(r, pools))
+        return NULL;
+    size_t count = (size_t)cJSON_GetArraySize(pools);
+    rc_scenario **opened = rc_arena_take(r->arena, count * sizeof(rc_scenario *));
+    const char *resolved = "", *title = "";
+    for (size_t i = 0; i < count; i++) {
+        const cJSON *pool = cJSON_GetArrayItem(pools, (int)i);
+        const char *path = rc_arena_format(r->arena, "pools[%zu]", i);
+        if (!check_pool(r, pool, path)) {
+            good = false;
+            continue;
+        }
+        size_t before = rc_problems_count(r->problems);
+        rc_resolution view = *r;
+        view.root = view_of(r->root, pool);
+        opened[i] = open_one(&view, question, true);
+        size_t common =
+            rc_problems_prefix(r->problems, before, rc_arena_format(r->arena, "%s.", path), pool_keys, POOL_KEYS);
+        cJSON_Delete(view.root);
+        good = opened[i] && good;
+        if (common > 0) /* every pool would say the same */
+            return NULL;
+        if (!opened[i])
+            continue;
+        char layout[64];
+        resolved = rc_arena_format(r->arena, "%s%s%s", resolved, i ? "," : "", opened[i]->resolved);
+        title = rc_arena_format(r->arena, "%s%s%.0f x %s, %s", title, i ? " and " : "", opened[i]->hardware.count,
+                                opened[i]->hardware.accelerator.title,
+                                rc_parallel_text(layout, sizeof layout, &opened[i]->parallel));
+    }
+    if (!good)
+        return NULL;
+    rc_scenario *s = rc_arena_take(r->arena, sizeof *s);
+    *s = *opened[0];
+    s->pools = opened;
+    s->pools_count = count;
+    s->resolved = rc_arena_format(r->arena, "{\"pools\":[%s]}", resolved);
+    const char *given = cJSON_GetStringValue(rc_json_get(r->root, "title"));
+    s->title = given && !changes_the_rack(question) ? rc_arena_text(r->arena, given)
+                                                    : rc_arena_format(r->arena, "%s on %s", s->model.title, title);
+    return s;
+}
+
+size_t rc_pools_count(const rc_scenario *s) {
+    return s->pools_count ? s->pools_count : 1;
+}
+
+const rc_scenario *rc_pool(const rc_scenario *s, size_t index) {
+    return s->pools_count ? s->pools[index] : s;
+}
+
+double rc_pools_gpus(const rc_scenario *s) {
+    double gpus = 0;
+    for (size_t i = 0; i < rc_pools_count(s); i++)
+        gpus += rc_pool(s, i)->hardware.count;
+    return gpus;
+}
+
 rc_scenario *rc_scenario_open(const rc_question *question, rc_problems *problems) {
     rc_arena *arena = rc_arena_new();
-    rc_scenario *s = rc_arena_take(arena, sizeof *s);
-    s->arena = arena;
     rc_resolution r = {.arena = arena, .problems = problems};
-    rc_reader reader = {arena, problems, rc_resolution_file, &r};
-    scenario_file *file = rc_arena_take(arena, sizeof *file);
-    bool good = rc_resolve(&r, question);
-    if (r.root) { /* goes on after a mistake, to find the others */
-        good = rc_read(&rc_scenario_table, r.root, file, "", &reader) && good;
-        good = fill(s, file, &r, &reader, rc_json_get(r.root, "parallel") != NULL) && good;
-    }
-    if (good)
-        describe(s, file, &r, question);
+    bool good = rc_resolve_question(&r, question);
+    rc_scenario *s = !r.root                        ? NULL
+                     : rc_json_get(r.root, "pools") ? open_pools(&r, question, good)
+                                                    : open_one(&r, question, good);
     cJSON_Delete(r.root);
-    if (good && rc_problems_count(problems) == 0)
+    if (s && rc_problems_count(problems) == 0)
         return s;
     rc_arena_free(arena);
     return NULL;

@@ -60,8 +60,16 @@ typedef struct rc_data_file {
     uint64_t hash;
 } rc_data_file;
 
+/* What the replicas of a pool do; so far all do everything. */
+typedef enum rc_pool_role { RC_POOL_ANY, RC_POOL_PREFILL, RC_POOL_DECODE } rc_pool_role;
+
 struct rc_scenario {
     rc_arena *arena;
+    /* Several pools of hardware that share a load: each a scenario of its own, with the same model and load; the scenario
+     * itself then is that of the first.  None where there is one kind of hardware. */
+    rc_scenario **pools;
+    size_t pools_count;
+    int role; /* rc_pool_role, of a pool */
     const char *title, *name;
     rc_model model;
     rc_format_id weights_format; /* RC_FORMAT_COUNT: as the checkpoint */
@@ -85,6 +93,10 @@ struct rc_scenario {
 
 /* What rc_open does, but for names that later rooms know (policies). */
 rc_scenario *rc_scenario_open(const rc_question *question, rc_problems *problems);
+
+size_t rc_pools_count(const rc_scenario *scenario); /* at least 1 */
+const rc_scenario *rc_pool(const rc_scenario *scenario, size_t index);
+double rc_pools_gpus(const rc_scenario *scenario); /* of all pools together */
 
 extern const rc_table rc_scenario_table;
 extern const rc_table rc_parallel_table;

@@ -135,6 +135,8 @@ rc_status rc_explain(const rc_scenario *s, double batch, double context, double 
     snprintf(r->title.text, RC_TEXT_LENGTH, "%s", s->title);
     rc_status fit = rc_memory_fit(s, &r->fit);
     fill_question(s, r);
+    if (rc_pools_count(s) > 1)
+        rc_reason_add(r->assumptions, &r->assumptions_count, "the first of %zu pools is explained", rc_pools_count(s));
     for (size_t i = 0; i < s->assumptions_count; i++)
         rc_reason_add(r->assumptions, &r->assumptions_count, "%s", s->assumptions[i]);
     if (!s->has_workload)

@@ -21,7 +21,8 @@ rc_scenario *rc_open(const rc_question *question, rc_problems *problems) {
     rc_scenario *scenario = rc_scenario_open(question, problems);
     if (!scenario)
         return NULL;
-    check_policy(scenario, problems);
+    for (size_t i = 0; i < rc_pools_count(scenario); i++)
+        check_policy(rc_pool(scenario, i), problems);
     if (rc_problems_count(problems) == 0)
         return scenario;
     rc_close(scenario);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * One run: does it fit, play it, add money, ceiling, interval and fingerprint. */
 #include "ceiling.h"
+#include "fit.h"
 #include "hash.h"
-#include "memory.h"
 #include "money.h"
 #include "text.h"
 #include "simulation.h"
@@ -45,59 +45,109 @@ static void describe_load(const rc_scenario *s, char *text, size_t size) {
     }
 }
 
-static void describe(const rc_scenario *s, rc_run_result *r) {
+static void hardware_text(const rc_scenario *s, char text[RC_TEXT_LENGTH]) {
     char layout[64];
     const rc_hardware *h = &s->hardware;
+    snprintf(text, RC_TEXT_LENGTH, "%.0f x %s, %s, %s", h->count, h->accelerator.name, h->fabric.name,
+             rc_parallel_text(layout, sizeof layout, &s->parallel));
+}
+
+static void stack_text(const rc_scenario *s, char text[RC_TEXT_LENGTH]) {
+    const rc_stack *stack = &s->hardware.stack;
+    snprintf(text, RC_TEXT_LENGTH, "%s (%s %s)", stack->name, stack->engine, stack->version);
+}
+
+static void describe_pools(const rc_scenario *s, rc_run_result *r) {
+    r->pools_count = s->pools_count;
+    for (size_t i = 0; i < s->pools_count; i++) {
+        const rc_scenario *pool = rc_pool(s, i);
+        rc_pool_result *p = &r->pools[i];
+        hardware_text(pool, p->hardware.text);
+        stack_text(pool, p->stack.text);
+        p->gpus = (uint32_t)pool->hardware.count;
+        p->replicas = (uint32_t)pool->parallel.replicas;
+        p->usd_per_hour = pool->usd_per_gpu_hour * pool->hardware.count;
+    }
+}
+
+/* Levels that pools name differently are called inner and outer. */
+static void name_links(const rc_scenario *s, rc_run_result *r) {
+    static const char *const places[] = {"inner", "outer"};
+    for (size_t level = 0; level < 2; level++) {
+        const char *name = NULL;
+        for (size_t i = 0; i < rc_pools_count(s); i++) {
+            const rc_fabric *fabric = &rc_pool(s, i)->hardware.fabric;
+            if (level < fabric->levels_count)
+                name =
+                    !name || strcmp(name, fabric->levels[level].name) == 0 ? fabric->levels[level].name : places[level];
+        }
+        snprintf(r->link_names[level].text, RC_TEXT_LENGTH, "link.%s", name ? name : "none");
+    }
+}
+
+static void describe(const rc_scenario *s, rc_run_result *r) {
     snprintf(r->title.text, RC_TEXT_LENGTH, "%s", s->title);
     snprintf(r->model.text, RC_TEXT_LENGTH, "%s", s->model.name);
-    snprintf(r->hardware.text, RC_TEXT_LENGTH, "%.0f x %s, %s, %s", h->count, h->accelerator.name, h->fabric.name,
-             rc_parallel_text(layout, sizeof layout, &s->parallel));
-    snprintf(r->stack.text, RC_TEXT_LENGTH, "%s (%s %s)", h->stack.name, h->stack.engine, h->stack.version);
+    hardware_text(s, r->hardware.text);
+    stack_text(s, r->stack.text);
+    describe_pools(s, r);
     snprintf(r->policy.text, RC_TEXT_LENGTH, "%s", s->engine.policy);
     snprintf(r->weights_format.text, RC_TEXT_LENGTH, "%s",
              s->weights_format == RC_FORMAT_COUNT ? "checkpoint" : rc_format_names[s->weights_format]);
     snprintf(r->price_book.text, RC_TEXT_LENGTH, "%s", s->price_book ? s->price_book : "");
     describe_load(s, r->load.text, RC_TEXT_LENGTH);
-    for (size_t i = 0; i < 2; i++)
-        snprintf(r->link_names[i].text, RC_TEXT_LENGTH, "link.%s",
-                 i < h->fabric.levels_count ? h->fabric.levels[i].name : "none");
+    name_links(s, r);
     for (size_t i = 0; i < s->assumptions_count; i++)
         rc_reason_add(r->assumptions, &r->assumptions_count, "%s", s->assumptions[i]);
-    r->gpus = (uint32_t)h->count;
-    r->replicas = (uint32_t)s->parallel.replicas;
+    r->gpus = (uint32_t)rc_pools_gpus(s);
+    for (size_t i = 0; i < rc_pools_count(s); i++)
+        r->replicas += (uint32_t)rc_pool(s, i)->parallel.replicas;
     r->seed = s->seed;
 }
 
 /* ---------- after it ran */
 
 static void add_money(const rc_scenario *s, rc_run_result *r) {
-    r->usd_per_gpu_hour = s->usd_per_gpu_hour;
-    r->usd_per_hour = s->usd_per_gpu_hour * s->hardware.count;
+    for (size_t i = 0; i < rc_pools_count(s); i++)
+        r->usd_per_hour += rc_pool(s, i)->usd_per_gpu_hour * rc_pool(s, i)->hardware.count;
+    r->usd_per_gpu_hour = r->usd_per_hour / rc_pools_gpus(s);
     r->usd_per_million_output = rc_usd_per_million(r->usd_per_hour, r->output_tokens_per_s);
     r->usd_per_million_input = rc_usd_per_million(r->usd_per_hour, r->input_tokens_per_s);
     r->usd_per_million_total = rc_usd_per_million(r->usd_per_hour, r->total_tokens_per_s);
     r->output_tokens_per_s_per_usd_hour = rc_tokens_per_s_per_usd_hour(r->usd_per_hour, r->output_tokens_per_s);
 }
 
-/* Output tokens of a decode step, first tokens of prompts included; none where no step decoded. */
+/* Output tokens of a decode step, first tokens of prompts included; none where no step decoded.  All pools at the mean batch of
+ * all. */
 static void add_ceiling(const rc_scenario *s, rc_run_result *r) {
-    rc_ceiling ceiling = rc_ceiling_decode(s, fmax(r->decode_batch_mean, 1), 0);
-    r->ceiling_tpot_s = r->decode_steps > 0 ? ceiling.seconds * s->parallel.pp : NAN; /* one stage after another */
-    r->ceiling_output_tokens_per_s = r->output_tokens / r->decode_steps / ceiling.seconds * s->parallel.replicas;
-    if (!(r->decode_steps > 0))
-        r->ceiling_output_tokens_per_s = NAN;
+    bool decoded = r->decode_steps > 0;
+    r->ceiling_tpot_s = r->ceiling_output_tokens_per_s = decoded ? 0 : NAN;
+    for (size_t i = 0; decoded && i < rc_pools_count(s); i++) {
+        const rc_scenario *pool = rc_pool(s, i);
+        double seconds = rc_ceiling_decode(pool, fmax(r->decode_batch_mean, 1), 0).seconds,
+               tpot = seconds * pool->parallel.pp; /* one stage after another */
+        r->ceiling_tpot_s = i == 0 ? tpot : fmin(r->ceiling_tpot_s, tpot);
+        r->ceiling_output_tokens_per_s += r->output_tokens / r->decode_steps / seconds * pool->parallel.replicas;
+    }
 }
 
 static rc_range around(double value, double share) {
     return (rc_range){value / (1 + share), value * (1 + share)};
 }
 
-/* A share up and down in time is the inverse of it in throughput. */
+/* A share up and down in time is the inverse of it in throughput.  Of several pools the widest counts. */
 static void add_interval(const rc_scenario *s, rc_run_result *r) {
-    const rc_stack *stack = &s->hardware.stack;
-    r->interval_share = rc_stack_share(stack, s->model.name, false, &r->interval_seen);
-    r->interval_ttft_share = rc_stack_share(stack, s->model.name, true, &r->interval_seen);
-    r->interval_provenance = rc_provenance_names[stack->interval.provenance];
+    rc_provenance worst = RC_MEASURED;
+    r->interval_seen = true;
+    for (size_t i = 0; i < rc_pools_count(s); i++) {
+        const rc_stack *stack = &rc_pool(s, i)->hardware.stack;
+        bool seen;
+        r->interval_share = fmax(r->interval_share, rc_stack_share(stack, s->model.name, false, &seen));
+        r->interval_ttft_share = fmax(r->interval_ttft_share, rc_stack_share(stack, s->model.name, true, &seen));
+        r->interval_seen = r->interval_seen && seen;
+        worst = (rc_provenance)stack->interval.provenance > worst ? (rc_provenance)stack->interval.provenance : worst;
+    }
+    r->interval_provenance = rc_provenance_names[worst];
     r->interval_output_tokens_per_s = around(r->output_tokens_per_s, r->interval_share);
     r->interval_ttft_s = around(r->ttft_s.mean, r->interval_ttft_share);
     r->interval_tpot_s = around(r->tpot_s.mean, r->interval_share);
@@ -106,8 +156,9 @@ static void add_interval(const rc_scenario *s, rc_run_result *r) {
 
 static void add_fingerprint(const rc_scenario *s, rc_run_result *r) {
     uint64_t hash = rc_hash_text(rc_hash_text(RC_HASH_START, s->resolved), RACKCAST_VERSION);
-    for (size_t i = 0; i < s->files_count; i++)
-        hash = rc_hash_bytes(hash, &s->files[i].hash, sizeof s->files[i].hash);
+    for (size_t p = 0; p < rc_pools_count(s); p++)
+        for (size_t i = 0; i < rc_pool(s, p)->files_count; i++)
+            hash = rc_hash_bytes(hash, &rc_pool(s, p)->files[i].hash, sizeof rc_pool(s, p)->files[i].hash);
     for (size_t i = 0; i < r->requests_count; i++) {
         const double times[] = {r->requests[i].arrival_s, r->requests[i].first_token_s, r->requests[i].finish_s};
         hash = rc_hash_bytes(hash, times, sizeof times);
@@ -135,10 +186,11 @@ rc_status rc_run(const rc_scenario *s, const rc_run_options *options, rc_run_res
     describe(s, r);
     if (!check_runnable(s, problems))
         return rc_problems_status(problems);
-    rc_status status = rc_memory_fit(s, &r->fit);
+    size_t shown;
+    rc_status status = rc_fit_pools(s, &r->fit, &shown);
     r->fits = status == RC_OK;
     if (!r->fits) {
-        rc_memory_smallest(s, &r->fit);
+        rc_memory_smallest(rc_pool(s, shown), &r->fit);
         return status;
     }
     status = rc_simulate(s, options && options->stepwise, r, problems);

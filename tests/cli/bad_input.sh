@@ -322,7 +322,16 @@ not_supported() {
     refused "speculation" 4 speculation "" "" run k3-8xb300 --set 'speculation={"draft": "k3-dspark", "tokens": 7}'
     refused "prefix cache" 4 engine.prefix_cache true false run k3-8xb300 --set engine.prefix_cache=true
     refused "host cache" 4 engine.host_cache "" 0GB run k3-8xb300 --set engine.host_cache=64GB
-    refused "pools" 4 pools "" "" run k3-8xb300 --set 'pools=[{"role": "prefill"}]'
+    refused "pools beside a rack" 3 hardware "pools beside it" "each pool" \
+        run k3-8xb300 --set 'pools=[{"hardware": "8xb300"}]'
+    refused "a role that is not there yet" 4 'pools[0].role' prefill any run k3-8xb300 \
+        --set hardware=null --set parallel=null --set 'pools=[{"role": "prefill", "hardware": "8xb300"}]'
+    refused "misspelt key of a pool" 3 'pools[1].paralel' paralel 'did you mean "parallel"' run k3-8xb300 \
+        --set hardware=null --set parallel=null --set 'pools=[{"hardware": "8xb300"}, {"paralel": {"tp": 8}}]'
+    refused "a layout of one pool" 3 'pools[1].parallel' "tp 3" 8 run k3-8xb300 --set hardware=null \
+        --set parallel=null --set 'pools=[{"hardware": "8xb300"}, {"hardware": "8xb200", "parallel": {"tp": 3}}]'
+    refused "no list of pools" 3 pools "no list" list run k3-8xb300 --set hardware=null --set parallel=null \
+        --set pools=2
 }
 
 # --------------------------------------------------------------------------------------------- several mistakes at once

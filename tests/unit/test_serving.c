@@ -429,6 +429,49 @@ START_TEST(long_hand_offs_share_their_link) {
 }
 END_TEST
 
+/* Twice the same pool is two replicas; a pool of another kind adds what it can, and each is told apart. */
+START_TEST(pools_of_hardware_share_a_load) {
+    const char *none = "hardware=null", *plain = "parallel=null", *load = "workload.arrival.clients=48",
+               *asked = "workload.requests=480";
+    rc_run_result two = run_of("k3-8xb300",
+                               SETTINGS(none, plain, load, asked,
+                                        "pools=[{\"hardware\":\"8xb300\",\"parallel\":{\"tp\":8}},"
+                                        "{\"hardware\":\"8xb300\",\"parallel\":{\"tp\":8}}]"),
+                               false),
+                  one = run_of("k3-8xb300", SETTINGS(load, asked, "hardware.count=16", "parallel.replicas=2"), false),
+                  mixed = run_of("k3-8xb300",
+                                 SETTINGS(none, plain, load, asked,
+                                          "pools=[{\"hardware\":\"8xb300\",\"parallel\":{\"tp\":8}},"
+                                          "{\"hardware\":\"16xb200\",\"parallel\":{\"tp\":8,\"pp\":2}}]"),
+                                 false);
+    ck_assert_double_eq(two.output_tokens_per_s, one.output_tokens_per_s);
+    ck_assert_double_eq(two.ttft_s.mean, one.ttft_s.mean);
+    ck_assert_double_eq(two.breakdown[RC_TIME_IDLE], one.breakdown[RC_TIME_IDLE]);
+    ck_assert_double_eq(two.usd_per_hour, one.usd_per_hour);
+    ck_assert_double_eq(two.ceiling_output_tokens_per_s, one.ceiling_output_tokens_per_s);
+    ck_assert_uint_eq(two.pools_count, 2);
+    ck_assert_uint_eq(one.pools_count, 0);
+    ck_assert_double_eq(two.pools[0].completed + two.pools[1].completed, 480);
+    ck_assert_double_eq(two.pools[0].output_tokens + two.pools[1].output_tokens, two.output_tokens);
+    ck_assert_uint_eq(mixed.gpus, 24);
+    ck_assert_double_eq(mixed.completed, 480);
+    ck_assert_double_eq(mixed.pools[0].completed + mixed.pools[1].completed, 480);
+    ck_assert_double_gt(mixed.pools[0].completed, 100);
+    ck_assert_double_gt(mixed.pools[1].completed, 100);
+    uint32_t copies = 0;
+    for (size_t i = 0; i < mixed.requests_count; i++)
+        copies = mixed.requests[i].replica > copies ? mixed.requests[i].replica : copies;
+    ck_assert_uint_eq(copies, 1); /* the micro-batches of the second pool are one copy */
+    double shares = 0;
+    for (int i = 0; i < RC_TIME_COUNT; i++)
+        shares += mixed.breakdown[i];
+    close_to(shares, 1, 1e-9);
+    rc_run_result_free(&two);
+    rc_run_result_free(&one);
+    rc_run_result_free(&mixed);
+}
+END_TEST
+
 static rc_run_result staged(const char *layout, const char *clients, const char *requests) {
     rc_scenario *s = ask("k3-16xb200",
                          SETTINGS(layout, clients, requests, "workload.output_tokens=400", "workload.input_tokens=64"));
@@ -504,6 +547,7 @@ int main(void) {
                                      captured_prompts_do_not_wait_for_the_host,
                                      the_cache_is_as_large_as_told,
                                      replicas_share_a_load,
+                                     pools_of_hardware_share_a_load,
                                      stages_are_passed_in_order,
                                      copies_share_the_link_of_a_node,
                                      long_hand_offs_share_their_link,
