@@ -142,6 +142,7 @@ typedef struct rc_fit_result {
     double parameters_active;          /* per token */
     double checkpoint_bytes;           /* every tensor, with scales, vision and MTP */
     double scale_bytes;                /* of which scales */
+    double redundant_bytes_per_gpu;    /* of those: second copies of popular experts */
     double host_bytes_per_gpu;         /* weights that lie in host memory instead; 0: none */
     double weights_bytes_per_gpu;      /* fullest GPU, as this stack lays them out */
     double weights_bytes_per_gpu_even; /* had everything been sharded evenly over a replica */

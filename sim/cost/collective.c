@@ -4,9 +4,30 @@
 
 /* Bytes a second out of one GPU, for a group of n on a level. */
 static double out_of_gpu(const rc_fabric_level *level, double ranks, double per_node) {
-    if (level->topology == RC_FULL_MESH)
-        return level->bytes_per_s * fmax(ranks - 1, 1);
-    return level->bandwidth_of ? level->bytes_per_s / per_node : level->bytes_per_s;
+    enum { RING_LINKS = 2, TORUS_LINKS = 4 };
+    double others = fmax(ranks - 1, 1);
+    switch (level->topology) {
+    case RC_FULL_MESH: return level->bytes_per_s * others;
+    case RC_RING_OF_LINKS: return level->bytes_per_s * fmin(RING_LINKS, others);
+    case RC_TORUS: return level->bytes_per_s * fmin(TORUS_LINKS, others);
+    default: break;
+    }
+    return level->bandwidth_of == RC_OF_NIC    ? level->bytes_per_s * level->nics / per_node
+           : level->bandwidth_of == RC_OF_NODE ? level->bytes_per_s / per_node
+                                               : level->bytes_per_s;
+}
+
+/* Links between two of n ranks, on average; at least one. */
+static double distance(const rc_fabric_level *level, double ranks) {
+    return level->topology == RC_RING_OF_LINKS ? fmax(ranks / 4, 1)
+           : level->topology == RC_TORUS       ? fmax(sqrt(ranks) / 2, 1)
+                                               : 1;
+}
+
+static void join(rc_group *group, int at, const rc_fabric_level *level, double ranks, double per_node) {
+    group->bytes_per_s[at] = out_of_gpu(level, ranks, per_node);
+    group->link_latency_s[at] = level->latency_s;
+    group->distance[at] = distance(level, ranks);
 }
 
 bool rc_group_init(rc_group *group, const rc_hardware *hardware, double ranks) {
@@ -15,25 +36,19 @@ bool rc_group_init(rc_group *group, const rc_hardware *hardware, double ranks) {
     double inside = fmin(ranks, inner->reach);
     *group = (rc_group){.inner = inside,
                         .outer = ceil(ranks / inside),
+                        .rails = outer && outer->topology == RC_RAILS,
                         .algorithms = hardware->stack.collectives,
                         .algorithms_count = hardware->stack.collectives_count};
-    group->bytes_per_s[0] = out_of_gpu(inner, inside, hardware->per_node);
-    group->link_latency_s[0] = inner->latency_s;
-    if (outer) {
-        group->bytes_per_s[1] = out_of_gpu(outer, group->outer, hardware->per_node);
-        group->link_latency_s[1] = outer->latency_s;
-    }
+    join(group, 0, inner, inside, hardware->per_node);
+    if (outer)
+        join(group, 1, outer, group->outer, hardware->per_node);
     return group->outer == 1 || outer;
 }
 
 rc_group rc_group_inside(const rc_fabric *fabric, double ranks, const rc_collective *algorithms, size_t count) {
-    const rc_fabric_level *inner = &fabric->levels[0];
-    return (rc_group){.inner = ranks,
-                      .outer = 1,
-                      .bytes_per_s = {out_of_gpu(inner, ranks, inner->reach)},
-                      .link_latency_s = {inner->latency_s},
-                      .algorithms = algorithms,
-                      .algorithms_count = count};
+    rc_group group = {.inner = ranks, .outer = 1, .algorithms = algorithms, .algorithms_count = count};
+    join(&group, 0, &fabric->levels[0], ranks, fabric->levels[0].reach);
+    return group;
 }
 
 /* Ways round a ring: reduce-scatter and all-gather go once, an all-reduce is both. */
@@ -57,9 +72,11 @@ static double cheapest(const rc_group *group, rc_operation operation, int level,
         const rc_collective *c = &group->algorithms[i];
         if (c->operation != (int)operation || c->level != level)
             continue;
-        double hops = c->algorithm == RC_RING ? rounds(operation) * (ranks - 1) : c->hops;
+        bool neighbours = c->algorithm == RC_RING || operation == RC_POINT_TO_POINT;
+        double crossed = neighbours ? 1 : group->distance[level];
+        double hops = c->algorithm == RC_RING ? rounds(operation) * (ranks - 1) : c->hops * crossed;
         double seconds = c->latency_s + hops * group->link_latency_s[level] +
-                         wire_factor(operation, (rc_algorithm)c->algorithm, ranks) * bytes /
+                         wire_factor(operation, (rc_algorithm)c->algorithm, ranks) * bytes * crossed /
                              (c->efficiency * group->bytes_per_s[level]);
         best = fmin(best, seconds);
     }
@@ -70,9 +87,10 @@ static double cheapest(const rc_group *group, rc_operation operation, int level,
 static double priced(const rc_group *group, rc_operation operation, int level, double ranks, double bytes) {
     double seconds = cheapest(group, operation, level, ranks, bytes);
     bool reduce = operation == RC_ALL_REDUCE;
-    return isfinite(seconds) ? seconds
-                             : 2 * group->link_latency_s[level] +
-                                   (reduce ? 2 * (ranks - 1) / ranks : 1) * bytes / group->bytes_per_s[level];
+    return isfinite(seconds)
+               ? seconds
+               : group->distance[level] * (2 * group->link_latency_s[level] +
+                                           (reduce ? 2 * (ranks - 1) / ranks : 1) * bytes / group->bytes_per_s[level]);
 }
 
 double rc_collective_seconds(const rc_group *group, rc_operation operation, double bytes) {
@@ -101,6 +119,8 @@ void rc_all_to_all_add(const rc_group *group, double bytes, double count, rc_cos
     if (bytes <= 0 || ranks <= 1)
         return;
     double inside = bytes * (group->inner - 1) / ranks, outside = bytes * (ranks - group->inner) / ranks;
+    if (group->rails)
+        inside += outside * (group->inner - 1) / group->inner;
     if (group->inner > 1)
         rc_message_add(line, 0, priced(group, RC_ALL_TO_ALL, 0, group->inner, inside), inside, count);
     if (group->outer > 1)

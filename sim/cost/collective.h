@@ -7,6 +7,8 @@
  *              reduce-scatter, b the bytes of all ranks together
  *   direct     latency + b / (e B)                point to point; all-to-all with b the bytes that leave a rank
  * To each come `hops` times the link's own latency.  The cheapest algorithm the stack has is taken.  In a full mesh a group of n uses n - 1 links of each GPU.
+ * On a ring (2 links a GPU) a byte crosses n / 4 links between two ranks, on a torus (4) sqrt(n) / 2: B is divided by that and
+ * the link's latency multiplied, but for the ring algorithm, which speaks to neighbours alone.
  * A group over several nodes works hierarchically: an all-reduce inside, and between nodes one of b / n_inside.
  * Known value: 8 ranks, B = 900e9, e = 1, no latency, b = 7 MB: two-shot 13.6 us.
  */
@@ -19,6 +21,8 @@ typedef struct rc_group {
     double inner, outer;   /* ranks inside a domain; domains */
     double bytes_per_s[2]; /* out of one GPU, by level */
     double link_latency_s[2];
+    double distance[2];              /* links that a byte crosses between two ranks on average; 1 behind a switch */
+    bool rails;                      /* between domains: other places are reached through the inner level */
     const rc_collective *algorithms; /* the stack's */
     size_t algorithms_count;
 } rc_group;

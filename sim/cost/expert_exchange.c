@@ -25,8 +25,9 @@ static double bytes_of(const rc_collective *c, const rc_exchange *x) {
 }
 
 static double seconds_of(const rc_group *group, const rc_collective *c, const rc_exchange *x) {
-    return c->latency_s + c->hops * group->link_latency_s[c->level] + x->tokens * c->token_s +
-           x->experts * c->expert_s + bytes_of(c, x) / (c->efficiency * group->bytes_per_s[c->level]);
+    double distance = group->distance[c->level];
+    return c->latency_s + c->hops * distance * group->link_latency_s[c->level] + x->tokens * c->token_s +
+           x->experts * c->expert_s + bytes_of(c, x) * distance / (c->efficiency * group->bytes_per_s[c->level]);
 }
 
 /* The stack's numbers for one operation and algorithm on a level; NULL: none. */
@@ -109,4 +110,22 @@ void rc_expert_exchange_add(const rc_group *group, const rc_exchange *x, double 
     for (rc_operation way = RC_DISPATCH; way <= RC_COMBINE; way++)
         if (!add_one_way(group, way, x, count, line))
             rc_all_to_all_add(group, bytes * ranks / (ranks - 1), count, line);
+}
+
+double rc_exchange_weights_s(const rc_group *group, double bytes, int *level) {
+    double ranks = group->inner * group->outer, slowest = 0;
+    const double shares[] = {(group->inner - 1) / ranks, (ranks - group->inner) / ranks};
+    *level = 0;
+    for (int at = 0; at < 2; at++) {
+        double latency_s, bytes_per_s;
+        if (shares[at] <= 0)
+            continue;
+        rc_point_to_point(group, at, &latency_s, &bytes_per_s);
+        double seconds = latency_s + bytes * shares[at] / bytes_per_s;
+        if (seconds > slowest) {
+            slowest = seconds;
+            *level = at;
+        }
+    }
+    return slowest;
 }

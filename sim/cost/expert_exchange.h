@@ -34,6 +34,9 @@ double rc_exchange_seconds(const rc_group *group, rc_operation operation, rc_alg
                            const rc_exchange *exchange);
 /* The stack has an algorithm for both ways on all levels that the group spans. */
 bool rc_exchange_is_known(const rc_group *group);
+/* Seconds in which the ranks of a group exchange `bytes` of weights each, all at once, when experts are placed anew as if where
+ * they were before did not matter; the level that takes longer goes to *level. */
+double rc_exchange_weights_s(const rc_group *group, double bytes, int *level);
 /* Adds `count` dispatches and combines to a line. */
 void rc_expert_exchange_add(const rc_group *group, const rc_exchange *exchange, double count, rc_cost_line *line);
 #endif

@@ -46,6 +46,7 @@ typedef enum rc_where {
     X(ALL_REDUCE, "all-reduce")                                                                                        \
     X(ALL_TO_ALL, "all-to-all")                                                                                        \
     X(HAND_OFF, "stage hand-off")                                                                                      \
+    X(REBALANCE, "rebalancing experts")                                                                                \
     X(HOST_COPIES, "copies to the host")                                                                               \
     X(HOST, "host")
 typedef enum rc_family {

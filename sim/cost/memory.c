@@ -232,6 +232,13 @@ static void fill_census(const rc_scenario *s, const rc_weights *weights, double 
     }
 }
 
+/* Second copies of popular experts on one rank. */
+static double redundant_bytes(const rc_scenario *s) {
+    rc_parallel without = s->parallel;
+    without.redundant_experts = 0;
+    return rc_memory_of(s, &s->parallel).weights_bytes - rc_memory_of(s, &without).weights_bytes;
+}
+
 static void fill_memory(const rc_scenario *s, const rc_memory *memory, rc_fit_result *r) {
     double longest = rc_longest_request(s), request = rc_request_bytes(s, memory, longest);
     double state = s->hardware.stack.memory.state_slots * memory->state_bytes_per_request;
@@ -240,6 +247,7 @@ static void fill_memory(const rc_scenario *s, const rc_memory *memory, rc_fit_re
     stage_caches(s, &one, &all, &r->kv_bytes_per_token_total, &r->state_bytes_per_request_total);
     r->weights_bytes_per_gpu = memory->weights_bytes;
     r->host_bytes_per_gpu = memory->host_bytes;
+    r->redundant_bytes_per_gpu = redundant_bytes(s);
     r->weights_bytes_per_gpu_even = memory->even_bytes;
     r->replicated_bytes_per_gpu = memory->replicated_bytes;
     r->memory_nameplate_bytes = s->hardware.accelerator.memory_nameplate_bytes;

@@ -214,6 +214,22 @@ static void plan_context_exchanges(rc_step_plan *plan, const rc_scenario *s) {
     plan->context_bytes = plan->context_exchanges > 0 ? bytes / plan->context_exchanges : 0;
 }
 
+/* Every so many steps all experts of a rank move, in all layers; the stop is spread over the steps between. */
+static void plan_rebalancing(planner *p) {
+    const rc_parallel *parallel = &p->scenario->parallel;
+    rc_step_plan *plan = p->plan;
+    double bytes = 0;
+    for (int i = 0; i < plan->experts_count; i++) {
+        const rc_experts *e = &plan->experts[i];
+        bytes += e->count * e->held * 3 * e->width * e->inner * e->weight_bytes;
+    }
+    if (parallel->rebalance_steps <= 0)
+        return;
+    plan->rebalance_s =
+        rc_exchange_weights_s(&plan->expert_group, bytes, &plan->rebalance_level) / parallel->rebalance_steps;
+    plan->rebalance_bytes = bytes / parallel->rebalance_steps;
+}
+
 static void plan_messages(planner *p) {
     const rc_scenario *s = p->scenario;
     const rc_parallel *parallel = &s->parallel;
@@ -242,6 +258,7 @@ static void plan_messages(planner *p) {
         if (parallel->tp > 1 && s->model.mixers[i].qk_norm == RC_QK_NORM_LAYER)
             plan->norm_reduces += rc_model_mixer_layers(&s->model, i, 0, s->model.layers_total);
     plan->senders = parallel->dp > 1 ? parallel->tp : 0;
+    plan_rebalancing(p);
     plan->hand_offs = parallel->pp - 1;
 }
 
@@ -345,6 +362,7 @@ rc_step_plan *rc_step_plan_new(const rc_scenario *s, rc_arena *arena, rc_problem
     note_provenance(plan);
     plan->provenance[RC_FAMILY_HOST] = (rc_provenance)step->provenance;
     plan->provenance[RC_FAMILY_HOST_COPIES] = RC_ASSUMED;
+    plan->provenance[RC_FAMILY_REBALANCE] = RC_ASSUMED;
     return p.good ? plan : NULL;
 }
 
@@ -436,6 +454,9 @@ void rc_step_fixed(const rc_step_plan *plan, const rc_load *whole, rc_step_cost 
                       &cost->lines[RC_FAMILY_ALL_TO_ALL]);
     rc_hand_off_add(&plan->stage_group, load.tokens * plan->message_bytes, plan->hand_offs,
                     &cost->lines[RC_FAMILY_HAND_OFF]);
+    if (plan->rebalance_s > 0)
+        rc_message_add(&cost->lines[RC_FAMILY_REBALANCE], plan->rebalance_level, plan->rebalance_s,
+                       plan->rebalance_bytes, 1);
     rc_host_copies_add(plan, load.tokens, cost);
     if (load.prefill_tokens == 0) {
         overlap_shared(plan, cost);

@@ -61,6 +61,8 @@ typedef struct rc_step_plan {
     double context_exchanges, context_bytes; /* messages of a step between ranks that share a cache (DCP), bytes of a
                                                  * sequence in each */
     rc_host_copies host_copies;
+    double rebalance_s, rebalance_bytes; /* moving experts' weights, spread over the steps between; bytes of a rank */
+    int rebalance_level;
     double dp;
     double host_operations; /* that the host starts one by one for a step with prompts */
     double graph_tokens;    /* of the largest step with prompts that is captured all the same */

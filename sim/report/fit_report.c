@@ -30,6 +30,7 @@ cJSON *rc_fit_json(const rc_fit_result *r) {
     rc_json_add_number(a, "weights_bytes_per_gpu", r->weights_bytes_per_gpu);
     rc_json_add_number(a, "weights_bytes_per_gpu_even", r->weights_bytes_per_gpu_even);
     rc_json_add_number(a, "replicated_bytes_per_gpu", r->replicated_bytes_per_gpu);
+    rc_json_add_number(a, "redundant_bytes_per_gpu", r->redundant_bytes_per_gpu);
     rc_json_add_number(a, "host_bytes_per_gpu", r->host_bytes_per_gpu);
     cJSON *weights = rc_json_add_object(a, "weights");
     for (size_t i = 0; i < r->components_count; i++)
@@ -101,6 +102,7 @@ static void print_budget(FILE *out, const rc_fit_result *r, rc_format format) {
                  {"- weights", r->weights_bytes_per_gpu},
                  {"    evenly sharded they would be", r->weights_bytes_per_gpu_even},
                  {"    held whole on every rank", r->replicated_bytes_per_gpu},
+                 {"    second copies of popular experts", r->redundant_bytes_per_gpu},
                  {"    in host memory instead", r->host_bytes_per_gpu},
                  {"- workspace", r->workspace_bytes},
                  {"- graphs", r->graphs_bytes},
@@ -112,7 +114,8 @@ static void print_budget(FILE *out, const rc_fit_result *r, rc_format format) {
     rc_text_table_cell(t, 3, "MiB");
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char mib[40];
-        if (lines[i].bytes == 0 && strstr(lines[i].name, "instead"))
+        bool rare = strstr(lines[i].name, "instead") || strstr(lines[i].name, "second");
+        if (lines[i].bytes == 0 && rare)
             continue;
         rc_text_table_row(t);
         rc_text_table_cell(t, 0, "%s", lines[i].name);

@@ -54,7 +54,8 @@ static double domain_of(const wiring *w, double gpu) {
 /* The link of a level out of a GPU (or into it): its own, or that of its node. */
 static uint32_t link_of(const wiring *w, const rc_hop *hop, double gpu, bool into) {
     const rc_hardware *h = &w->scenario->hardware;
-    double gpus = h->count, owner = hop->level && h->fabric.levels[1].bandwidth_of ? floor(gpu / h->per_node) : gpu;
+    double gpus = h->count,
+           owner = hop->level && h->fabric.levels[1].bandwidth_of != RC_OF_GPU ? floor(gpu / h->per_node) : gpu;
     return (uint32_t)(((double)hop->level * 2 + into) * gpus + owner);
 }
 
@@ -62,7 +63,7 @@ static rc_hop wire(wiring *w, double from, double to) {
     const rc_scenario *s = w->scenario;
     rc_hop hop = {.level = domain_of(w, from) != domain_of(w, to), .copies = 1};
     const rc_group *group = &w->groups[hop.level];
-    bool of_node = hop.level && s->hardware.fabric.levels[1].bandwidth_of;
+    bool of_node = hop.level && s->hardware.fabric.levels[1].bandwidth_of != RC_OF_GPU;
     double bytes_per_s;
     rc_point_to_point(group, hop.level, &hop.latency_s, &bytes_per_s);
     if (of_node) {

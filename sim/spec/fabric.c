@@ -3,8 +3,8 @@
 #include "accelerator.h"
 #include <math.h>
 
-static const char *const topology_names[] = {"switch", "full-mesh", "ring", "torus", NULL};
-static const char *const owner_names[] = {"gpu", "node", NULL};
+static const char *const topology_names[] = {"switch", "full-mesh", "ring", "torus", "rails", NULL};
+static const char *const owner_names[] = {"gpu", "node", "nic", NULL};
 
 typedef struct fabric_file {
     rc_fabric fabric;
@@ -21,10 +21,12 @@ RC_LOCAL_TABLE(level_table, rc_fabric_level, "level", "One level of links.",
                {"reach", RC_FIELD_COUNT, offsetof(rc_fabric_level, reach),
                 "GPUs one domain joins; left out on an open outer level", .absent = INFINITY, .low = 1, .high = 1e6},
                {"bandwidth", RC_FIELD_QUANTITY, offsetof(rc_fabric_level, bytes_per_s),
-                "one direction; of one link between a pair in a full mesh", .required = true, .unit = RC_BYTES_PER_S,
+                "one direction; of one link in a full mesh, ring or torus", .required = true, .unit = RC_BYTES_PER_S,
                 .positive = true},
                {"bandwidth_of", RC_FIELD_CHOICE, offsetof(rc_fabric_level, bandwidth_of),
-                "whose bandwidth it is: a GPU's or a node's", .choices = owner_names},
+                "whose bandwidth it is: a GPU's, a node's or one of its NICs'", .choices = owner_names},
+               {"nics", RC_FIELD_COUNT, offsetof(rc_fabric_level, nics),
+                "of a node, where the bandwidth is that of one", .absent = NAN, .low = 1, .high = 1024},
                {"latency", RC_FIELD_QUANTITY, offsetof(rc_fabric_level, latency_s), "of a small message, one way",
                 .required = true, .unit = RC_SECONDS});
 

@@ -79,10 +79,16 @@ static bool read_fabric(const cJSON *json, void *target, const char *path, rc_re
     if (!read_nested(&rc_fabric_table, json, target, sizeof(rc_fabric), path, reader))
         return false;
     const rc_fabric *fabric = target;
-    bool good = fabric->levels_count == 1 || fabric->levels_count == 2;
     char found[32];
     snprintf(found, sizeof found, "%zu levels", fabric->levels_count);
-    return good || rc_complain(reader, RC_BAD_VALUE, path, found, "one or two levels", "wrong number of levels");
+    if (fabric->levels_count != 1 && fabric->levels_count != 2)
+        return rc_complain(reader, RC_BAD_VALUE, path, found, "one or two levels", "wrong number of levels");
+    bool good = true;
+    for (size_t i = 0; i < fabric->levels_count; i++)
+        if (fabric->levels[i].bandwidth_of == RC_OF_NIC && isnan(fabric->levels[i].nics))
+            good = rc_complain(reader, RC_MISSING_KEY, rc_arena_format(reader->arena, "%s.levels[%zu].nics", path, i),
+                               "nothing", "NICs of a node", "the bandwidth is that of one NIC");
+    return good;
 }
 
 static bool read_stack(const cJSON *json, void *target, const char *path, rc_reader *reader) {
@@ -113,7 +119,10 @@ RC_TABLE(rc_parallel_table, rc_parallel, "parallel", "How a replica is split ove
          {"balanced_experts", RC_FIELD_BOOL, offsetof(rc_parallel, balanced_experts),
           "experts are placed by popularity (EPLB), not as they are numbered"},
          {"redundant_experts", RC_FIELD_COUNT, offsetof(rc_parallel, redundant_experts),
-          "slots for second copies of popular experts, over all ranks", .absent = 0, .low = 0, .high = 65536});
+          "slots for second copies of popular experts, over all ranks", .absent = 0, .low = 0, .high = 65536},
+         {"rebalance_steps", RC_FIELD_COUNT, offsetof(rc_parallel, rebalance_steps),
+          "steps after which balanced experts are placed anew; 0: never while it runs", .absent = 0, .low = 0,
+          .high = 1e9});
 
 RC_LOCAL_TABLE(hardware_table, rc_hardware, "hardware", "The rack.",
                {"accelerator", RC_FIELD_CUSTOM, offsetof(rc_hardware, accelerator), "name, path or object",
@@ -325,6 +334,9 @@ static bool check_layout(rc_reader *reader, const rc_hardware *hardware, const r
         good = rc_complain(reader, RC_BAD_VALUE, "parallel.redundant_experts", found,
                            "parallel.balanced_experts true beside it", "copies need popularity to be placed by");
     }
+    if (p->rebalance_steps > 0 && !p->balanced_experts)
+        good = rc_complain(reader, RC_BAD_VALUE, "parallel.rebalance_steps", "experts placed as they are numbered",
+                           "parallel.balanced_experts true beside it", "there is nothing to balance again");
     if (p->balanced_experts && p->ep == 1)
         good = rc_complain(reader, RC_BAD_VALUE, "parallel.balanced_experts", "ep 1", "ep above 1, or false",
                            "without expert parallelism there is nothing to balance");

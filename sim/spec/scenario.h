@@ -19,6 +19,7 @@ typedef struct rc_parallel {
     double tp, pp, ep, dp, dcp, replicas;
     int placement;            /* rc_placement */
     double redundant_experts; /* slots beyond one for each expert, over all ranks that share them */
+    double rebalance_steps;   /* steps after which experts are placed anew; 0: never while it runs */
     bool balanced_experts;    /* experts are placed by popularity (EPLB); else as they are numbered */
 } rc_parallel;
 

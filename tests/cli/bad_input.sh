@@ -158,6 +158,9 @@ layouts() {
         refused "TP 7 on 8 GPUs, $verb" 3 parallel "tp 7" 8 $verb k3-8xb300 --tp 7
         refused "TP 3 on 8 GPUs, $verb" 3 parallel "tp 3" 8 $verb k3-8xb300 --tp 3
     done
+    refused "nothing to rebalance" 3 parallel.rebalance_steps numbered balanced_experts \
+        fit k3-8xb300 --set parallel.rebalance_steps=100
+    refused "NICs are not counted" 3 nics nothing NICs fit k3-16xb200 --set hardware.fabric.levels.1.bandwidth_of=nic
     refused "host memory is not told" 3 hardware.host.memory nothing 256GB fit k3-8xb300 --set offload.layers=0.1
     refused "a computing host is not told" 3 hardware.host.peak nothing TFLOP/s \
         run k3-two-xeons --set hardware.host.peak=null

@@ -369,7 +369,12 @@ START_TEST(collectives_follow_their_formula) {
     rc_collective two_shot = {.operation = RC_ALL_REDUCE, .algorithm = RC_TWO_SHOT, .efficiency = 1};
     rc_collective one_shot = {.operation = RC_ALL_REDUCE, .algorithm = RC_ONE_SHOT, .efficiency = 1, .latency_s = 1e-9};
     rc_collective both[] = {two_shot, one_shot};
-    rc_group group = {.inner = 8, .outer = 1, .bytes_per_s = {900e9, 0}, .algorithms = both, .algorithms_count = 1};
+    rc_group group = {.inner = 8,
+                      .outer = 1,
+                      .bytes_per_s = {900e9, 0},
+                      .distance = {1, 1},
+                      .algorithms = both,
+                      .algorithms_count = 1};
     rc_cost_line line = {0};
     rc_all_reduce_add(&group, 7e6, 1, &line);
     close_to(line.seconds[RC_LINK_0], 2 * 7. / 8 * 7e6 / 900e9, 1e-12);
@@ -435,6 +440,7 @@ START_TEST(tokens_go_to_experts_as_the_algorithm_sends_them) {
     rc_group group = {.inner = 8,
                       .outer = 2,
                       .bytes_per_s = {900e9, 50e9},
+                      .distance = {1, 1},
                       .link_latency_s = {1e-6, 3e-6},
                       .algorithms = known,
                       .algorithms_count = sizeof known / sizeof *known};
@@ -590,6 +596,81 @@ START_TEST(a_mesh_has_a_link_for_each_pair) {
 }
 END_TEST
 
+/* By hand.  Eight on a ring of 45 GB/s links: two leave each, and a byte crosses 2 links between two of them; 16 on a torus: four
+ * links, 2 crossed.  Speaking to neighbours costs no detour. */
+START_TEST(rings_and_tori_pass_through_others) {
+    rc_collective known[] = {{.operation = RC_ALL_TO_ALL, .algorithm = RC_DIRECT, .efficiency = 1, .hops = 1},
+                             {.operation = RC_ALL_REDUCE, .algorithm = RC_RING, .efficiency = 1}};
+    static const struct {
+        int topology;
+        double ranks, out, distance;
+    } cases[] = {{RC_RING_OF_LINKS, 8, 90e9, 2}, {RC_TORUS, 16, 180e9, 2}, {RC_SWITCH, 8, 45e9, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rc_fabric_level level = {.topology = cases[i].topology, .reach = 64, .bytes_per_s = 45e9, .latency_s = 1e-6};
+        rc_fabric fabric = {.levels = &level, .levels_count = 1};
+        double n = cases[i].ranks;
+        rc_group group = rc_group_inside(&fabric, n, known, 2);
+        close_to(group.bytes_per_s[0], cases[i].out, 1e-12);
+        rc_cost_line line = {0};
+        rc_all_to_all_add(&group, 1e9, 1, &line);
+        close_to(line.seconds[RC_LINK_0], cases[i].distance * (1e-6 + 1e9 * (n - 1) / n / cases[i].out), 1e-12);
+        line = (rc_cost_line){0};
+        rc_all_reduce_add(&group, 1e9, 1, &line);
+        close_to(line.seconds[RC_LINK_0], 2 * (n - 1) * 1e-6 + 2 * (n - 1) / n * 1e9 / cases[i].out, 1e-12);
+    }
+}
+END_TEST
+
+/* Four NICs of 50 GB/s for eight GPUs are 25 GB/s each; on rails what is for another place crosses NVLink first. */
+START_TEST(nodes_have_nics_and_rails) {
+    rc_scenario *s =
+        ask(NULL, SETTINGS("model=kimi-k3", "hardware.accelerator=b200", "parallel.tp=16",
+                           "hardware.fabric=b200-roce-400", "hardware.fabric.levels.1.topology=rails",
+                           "hardware.fabric.levels.1.bandwidth_of=nic", "hardware.fabric.levels.1.nics=4"));
+    rc_group group;
+    ck_assert(rc_group_init(&group, &s->hardware, 16));
+    close_to(group.bytes_per_s[1], 25e9, 1e-12);
+    ck_assert(group.rails);
+    group.algorithms_count = 0;
+    rc_cost_line line = {0};
+    rc_all_to_all_add(&group, 16e6, 1, &line);
+    close_to(line.seconds[RC_LINK_0], 2e-6 + (7e6 + 8e6 * 7 / 8) / 900e9, 1e-9);
+    rc_close(s);
+}
+END_TEST
+
+/* Moving the experts of 16 ranks on two nodes: half of a rank's bytes cross between them, and that takes longest. */
+START_TEST(experts_are_placed_anew_at_a_price) {
+    rc_collective known[] = {
+        {.operation = RC_POINT_TO_POINT, .level = 0, .efficiency = 0.9, .latency_s = 3e-6},
+        {.operation = RC_POINT_TO_POINT, .level = 1, .efficiency = 0.8, .latency_s = 9e-6, .hops = 1}};
+    rc_group group = {.inner = 8,
+                      .outer = 2,
+                      .bytes_per_s = {900e9, 50e9},
+                      .link_latency_s = {1e-6, 3e-6},
+                      .distance = {1, 1},
+                      .algorithms = known,
+                      .algorithms_count = 2};
+    int level;
+    close_to(rc_exchange_weights_s(&group, 80e9, &level), 12e-6 + 40e9 / 40e9, 1e-12);
+    ck_assert_int_eq(level, 1);
+    group.outer = 1;
+    close_to(rc_exchange_weights_s(&group, 80e9, &level), 3e-6 + 70e9 / 810e9, 1e-12);
+    ck_assert_int_eq(level, 0);
+    const char *layout = "parallel={\"dp\":8,\"ep\":8,\"balanced_experts\":true,\"redundant_experts\":32,"
+                         "\"rebalance_steps\":500}";
+    rc_scenario *s = ask(NULL, SETTINGS("model=deepseek-r1", "hardware=8xh200-sxm", layout, "engine.max_context=4096"));
+    rc_explain_result r;
+    rc_problems *problems = rc_problems_new();
+    ck_assert_int_eq(rc_explain(s, 64, 1024, 1024, &r, problems), RC_OK);
+    double held = (256 + 32) / 8. * 3 * 7168 * 2048 * rc_bytes_per_value(RC_FP8);
+    close_to(part_of(r.parts, r.parts_count, "rebalancing experts").bytes, 58 * held / 500, 1e-6);
+    close_to(r.fit.redundant_bytes_per_gpu, 58 * held * 32 / 288, 1e-3);
+    rc_problems_free(problems);
+    rc_close(s);
+}
+END_TEST
+
 static double plain_sum(const rc_stretch *s, double n) {
     double sum = 0;
     for (double i = 0; i < n; i++)
@@ -738,6 +819,9 @@ int main(void) {
                                      splitting_contexts_makes_room_and_pays_for_long_ones,
                                      two_nodes_of_k3_send_what_their_layout_says,
                                      a_mesh_has_a_link_for_each_pair,
+                                     rings_and_tori_pass_through_others,
+                                     nodes_have_nics_and_rails,
+                                     experts_are_placed_anew_at_a_price,
                                      a_stretch_is_the_sum_of_its_steps,
                                      the_parts_of_a_step_add_up,
                                      more_work_is_never_faster,
