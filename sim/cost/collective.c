@@ -61,6 +61,8 @@ static double wire_factor(rc_operation operation, rc_algorithm algorithm, double
     case RC_ONE_SHOT: return ranks - 1;
     case RC_TWO_SHOT: return 2 * (ranks - 1) / ranks;
     case RC_RING: return rounds(operation) * (ranks - 1) / ranks;
+    case RC_TREE: return 2;
+    case RC_NVLS: return (ranks + 1) / ranks;
     default: return 1;
     }
 }
@@ -74,7 +76,9 @@ static double cheapest(const rc_group *group, rc_operation operation, int level,
             continue;
         bool neighbours = c->algorithm == RC_RING || operation == RC_POINT_TO_POINT;
         double crossed = neighbours ? 1 : group->distance[level];
-        double hops = c->algorithm == RC_RING ? rounds(operation) * (ranks - 1) : c->hops * crossed;
+        double hops = c->algorithm == RC_RING   ? rounds(operation) * (ranks - 1)
+                      : c->algorithm == RC_TREE ? 2 * ceil(log2(ranks)) * crossed
+                                                : c->hops * crossed;
         double seconds = c->latency_s + hops * group->link_latency_s[level] +
                          wire_factor(operation, (rc_algorithm)c->algorithm, ranks) * bytes * crossed /
                              (c->efficiency * group->bytes_per_s[level]);

@@ -5,6 +5,8 @@
  *   two-shot   latency + 2 (n-1)/n b / (e B)      reduce-scatter, then all-gather
  *   ring       the same bytes, and 2 (n-1) times the link's own latency; half of both in an all-gather or a
  *              reduce-scatter, b the bytes of all ranks together
+ *   tree       latency + 2 b / (e B)              and 2 log2 n times the link's own latency: up and down
+ *   nvls       latency + (n+1)/n b / (e B)        the switch adds up a shard for each rank and sends it to all
  *   direct     latency + b / (e B)                point to point; all-to-all with b the bytes that leave a rank
  * To each come `hops` times the link's own latency.  The cheapest algorithm the stack has is taken.  In a full mesh a group of n uses n - 1 links of each GPU.
  * On a ring (2 links a GPU) a byte crosses n / 4 links between two ranks, on a torus (4) sqrt(n) / 2: B is divided by that and

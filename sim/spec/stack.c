@@ -7,8 +7,8 @@
 const char *const rc_provenance_names[] = {"measured", "fitted", "transferred", "assumed", NULL};
 const char *const rc_operation_names[] = {"all-reduce", "all-to-all", "point-to-point", "dispatch",
                                           "combine",    "all-gather", "reduce-scatter", NULL};
-const char *const rc_algorithm_names[] = {"one-shot",        "two-shot",      "ring", "direct",
-                                          "copy-per-expert", "copy-per-rank", NULL};
+const char *const rc_algorithm_names[] = {"one-shot", "two-shot",        "ring",          "tree", "nvls",
+                                          "direct",   "copy-per-expert", "copy-per-rank", NULL};
 const char *const rc_level_names[] = {"inner", "outer", NULL};
 
 #define PROVENANCE(type)                                                                                               \

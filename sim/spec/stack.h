@@ -57,6 +57,8 @@ typedef enum rc_algorithm {
     RC_ONE_SHOT,
     RC_TWO_SHOT,
     RC_RING,
+    RC_TREE,
+    RC_NVLS, /* the switch adds up and sends to all */
     RC_DIRECT,
     RC_COPY_PER_EXPERT,
     RC_COPY_PER_RANK

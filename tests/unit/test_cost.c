@@ -384,6 +384,22 @@ START_TEST(collectives_follow_their_formula) {
     rc_all_reduce_add(&group, 14336, 186, &line);
     close_to(line.seconds[RC_LINK_0], 186 * (1e-9 + 7 * 14336 / 900e9), 1e-12);
     ck_assert_double_eq(line.launches, 186);
+    static const struct {
+        rc_algorithm algorithm;
+        double wire, hops;
+    } others[] = {{RC_RING, 14. / 8, 14}, {RC_TREE, 2, 6}, {RC_NVLS, 9. / 8, 3}};
+    group.link_latency_s[0] = 1e-6;
+    group.algorithms_count = 1;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        both[0] = (rc_collective){.operation = RC_ALL_REDUCE,
+                                  .algorithm = (int)others[i].algorithm,
+                                  .efficiency = 0.5,
+                                  .latency_s = 2e-6,
+                                  .hops = 3};
+        line = (rc_cost_line){0};
+        rc_all_reduce_add(&group, 7e6, 1, &line);
+        close_to(line.seconds[RC_LINK_0], 2e-6 + others[i].hops * 1e-6 + others[i].wire * 7e6 / 450e9, 1e-12);
+    }
     group.inner = 1; /* one rank has nobody to talk to */
     line = (rc_cost_line){0};
     rc_all_reduce_add(&group, 1e6, 5, &line);
