@@ -13,27 +13,46 @@ typedef struct rc_hop {
     uint32_t route[2]; /* out of the one, into the other */
 } rc_hop;
 
-/* A stage of a copy: a ring of the micro-batches that wait for it. */
+enum { NOBODY = UINT32_MAX };
+
+/* Passages in order, chained. */
+typedef struct rc_chain {
+    uint32_t first, last;
+} rc_chain;
+
+/* A stage of a copy. */
 typedef struct rc_stage {
-    bool busy;
-    size_t first, count;
+    uint32_t inside;         /* the passage it works on */
+    rc_chain waits, arrives; /* for it; handed off to it, on their way */
 } rc_stage;
 
+/* One pass under way. */
 typedef struct rc_passage {
-    double work_s, tokens, link_s[2];
-    size_t stage; /* where it is, or where it is going */
-    rc_time sent; /* when its hand-off began */
+    const rc_pass *pass;
+    uint32_t micro_batch;
+    uint32_t next; /* in a chain, or the next free one */
+    size_t stage;  /* where it is, or where it is going */
+    rc_time sent;  /* when its hand-off began */
 } rc_passage;
+
+/* The step of a micro-batch. */
+typedef struct rc_train {
+    const rc_pass *passes;
+    size_t count, entered, left; /* passes that entered the first stage, that left the last */
+    double link_s[2];
+} rc_train;
 
 struct rc_pipelines {
     rc_pipeline_events events;
     size_t stages, copies;
-    double *shares;         /* of a step's work, by rc_stage */
+    double *shares;         /* of a step's work, by stage */
     double bytes_per_token; /* of a hand-off */
     rc_hop *hops;           /* of copy c from stage s: c * stages + s */
     rc_stage *all;          /* the same */
-    uint32_t *rings;        /* of stage i: i * stages and on */
-    rc_passage *passages;   /* by micro-batch */
+    rc_train *trains;       /* by micro-batch */
+    rc_passage *passages;
+    size_t passages_count, passages_capacity;
+    uint32_t free_passage;
     rc_links *links;
     rc_event_handle flows_done;
     bool beyond_clock;
@@ -106,8 +125,10 @@ rc_pipelines *rc_pipelines_new(const rc_scenario *s, const rc_pipeline_events *e
     p->shares = rc_allocate(p->stages * sizeof *p->shares);
     p->hops = rc_allocate(all * sizeof *p->hops);
     p->all = rc_allocate(all * sizeof *p->all);
-    p->rings = rc_allocate(all * p->stages * sizeof *p->rings);
-    p->passages = rc_allocate(all * sizeof *p->passages);
+    p->trains = rc_allocate(all * sizeof *p->trains);
+    p->free_passage = NOBODY;
+    for (size_t i = 0; i < all; i++)
+        p->all[i] = (rc_stage){NOBODY, {NOBODY, NOBODY}, {NOBODY, NOBODY}};
     for (size_t i = 0; i < p->stages; i++) {
         double first, last;
         rc_stage_layers(&s->model, s->parallel.pp, (double)i, &first, &last);
@@ -124,55 +145,87 @@ void rc_pipelines_free(rc_pipelines *p) {
     free(p->shares);
     free(p->hops);
     free(p->all);
-    free(p->rings);
+    free(p->trains);
     free(p->passages);
     free(p);
 }
 
+/* ---------- passages */
+
+static uint32_t new_passage(rc_pipelines *p) {
+    uint32_t id = p->free_passage;
+    if (id != NOBODY) {
+        p->free_passage = p->passages[id].next;
+        return id;
+    }
+    p->passages = rc_grow(p->passages, p->passages_count, &p->passages_capacity, sizeof *p->passages);
+    return (uint32_t)p->passages_count++;
+}
+
+static void free_passage(rc_pipelines *p, uint32_t id) {
+    p->passages[id].next = p->free_passage;
+    p->free_passage = id;
+}
+
+static void append(rc_pipelines *p, rc_chain *chain, uint32_t id) {
+    p->passages[id].next = NOBODY;
+    if (chain->first == NOBODY)
+        chain->first = id;
+    else
+        p->passages[chain->last].next = id;
+    chain->last = id;
+}
+
+static uint32_t take_first(rc_pipelines *p, rc_chain *chain) {
+    uint32_t id = chain->first;
+    if (id != NOBODY)
+        chain->first = p->passages[id].next;
+    return id;
+}
+
+static size_t place_of(const rc_pipelines *p, uint32_t id) {
+    const rc_passage *passage = &p->passages[id];
+    return passage->micro_batch / p->stages * p->stages + passage->stage;
+}
+
 /* ---------- stages */
 
-static void schedule(rc_pipelines *p, double seconds, uint32_t kind, uint32_t micro_batch) {
+static void schedule(rc_pipelines *p, double seconds, uint32_t kind, size_t place) {
     rc_time now = rc_event_queue_now(p->events.queue);
     double left = RC_HORIZON_S - rc_seconds_of(now);
     p->beyond_clock = p->beyond_clock || seconds > left;
     rc_event_queue_schedule(p->events.queue, now + rc_time_of(fmax(fmin(seconds, left), 0)), p->events.priority,
-                            (rc_event){kind, p->events.first + micro_batch});
-}
-
-static size_t place_of(const rc_pipelines *p, uint32_t micro_batch) {
-    return micro_batch / p->stages * p->stages + p->passages[micro_batch].stage;
+                            (rc_event){kind, p->events.first + (uint32_t)place});
 }
 
 static void begin_next(rc_pipelines *p, size_t place) {
     rc_stage *at = &p->all[place];
-    if (at->busy || at->count == 0)
+    if (at->inside != NOBODY)
         return;
-    uint32_t micro_batch = p->rings[place * p->stages + at->first];
-    at->first = (at->first + 1) % p->stages;
-    at->count--;
-    at->busy = true;
-    const rc_passage *passage = &p->passages[micro_batch];
-    schedule(p, passage->work_s * p->shares[passage->stage], p->events.stage_done, micro_batch);
+    at->inside = take_first(p, &at->waits);
+    if (at->inside != NOBODY)
+        schedule(p, p->passages[at->inside].pass->work_s * p->shares[place % p->stages], p->events.stage_done, place);
 }
 
-/* It comes to the stage it is going to. */
-static void arrive(rc_pipelines *p, uint32_t micro_batch) {
-    size_t place = place_of(p, micro_batch);
-    rc_stage *at = &p->all[place];
-    rc_passage *passage = &p->passages[micro_batch];
-    if (passage->stage > 0)
-        passage->link_s[p->hops[place - 1].level] += rc_seconds_of(rc_event_queue_now(p->events.queue) - passage->sent);
-    p->rings[place * p->stages + (at->first + at->count++) % p->stages] = micro_batch;
+static void wait_for(rc_pipelines *p, size_t place, uint32_t id) {
+    append(p, &p->all[place].waits, id);
     begin_next(p, place);
 }
 
-void rc_pipelines_handed_off(rc_pipelines *p, uint32_t micro_batch) {
-    arrive(p, micro_batch - p->events.first);
+/* The next pass of a train comes to the first stage. */
+static void enter_next(rc_pipelines *p, uint32_t micro_batch) {
+    rc_train *train = &p->trains[micro_batch];
+    if (train->entered == train->count)
+        return;
+    uint32_t id = new_passage(p);
+    p->passages[id] = (rc_passage){.pass = &train->passes[train->entered++], .micro_batch = micro_batch};
+    wait_for(p, place_of(p, id), id);
 }
 
-void rc_pipelines_enter(rc_pipelines *p, uint32_t micro_batch, double work_s, double tokens) {
-    p->passages[micro_batch - p->events.first] = (rc_passage){.work_s = work_s, .tokens = tokens};
-    arrive(p, micro_batch - p->events.first);
+void rc_pipelines_enter(rc_pipelines *p, uint32_t number, const rc_pass *train, size_t count) {
+    uint32_t micro_batch = number - p->events.first;
+    p->trains[micro_batch] = (rc_train){.passes = train, .count = count};
+    enter_next(p, micro_batch);
 }
 
 /* ---------- hand-offs */
@@ -186,32 +239,54 @@ static void schedule_flows(rc_pipelines *p) {
                                                 (rc_event){p->events.flows_done, p->events.pool});
 }
 
+/* Bytes have crossed; the latency of the message is still to come, the same for all that go there. */
 void rc_pipelines_flows_done(rc_pipelines *p) {
-    uint32_t micro_batch;
+    uint32_t id;
     p->flows_done = 0;
-    while (rc_links_take(p->links, rc_event_queue_now(p->events.queue), &micro_batch))
-        schedule(p, p->hops[place_of(p, micro_batch) - 1].latency_s, p->events.handed_off, micro_batch);
+    while (rc_links_take(p->links, rc_event_queue_now(p->events.queue), &id)) {
+        size_t place = place_of(p, id);
+        append(p, &p->all[place].arrives, id);
+        schedule(p, p->hops[place - 1].latency_s, p->events.handed_off, place);
+    }
     schedule_flows(p);
 }
 
-bool rc_pipelines_stage_done(rc_pipelines *p, uint32_t number) {
-    uint32_t micro_batch = number - p->events.first;
-    rc_passage *passage = &p->passages[micro_batch];
-    size_t place = place_of(p, micro_batch);
-    p->all[place].busy = false;
-    begin_next(p, place);
-    if (++passage->stage == p->stages)
-        return true;
+void rc_pipelines_handed_off(rc_pipelines *p, uint32_t stage) {
+    size_t place = stage - p->events.first;
+    uint32_t id = take_first(p, &p->all[place].arrives);
+    const rc_passage *passage = &p->passages[id];
+    p->trains[passage->micro_batch].link_s[p->hops[place - 1].level] +=
+        rc_seconds_of(rc_event_queue_now(p->events.queue) - passage->sent);
+    wait_for(p, place, id);
+}
+
+static void hand_off(rc_pipelines *p, size_t place, uint32_t id) {
     rc_time now = rc_event_queue_now(p->events.queue);
     const rc_hop *hop = &p->hops[place];
+    rc_passage *passage = &p->passages[id];
+    passage->stage++;
     passage->sent = now;
-    rc_links_start(p->links, now, hop->copies * passage->tokens * p->bytes_per_token, hop->route, 2, micro_batch);
+    rc_links_start(p->links, now, hop->copies * passage->pass->tokens * p->bytes_per_token, hop->route, 2, id);
     schedule_flows(p);
-    return false;
 }
 
-const double *rc_pipelines_link_s(const rc_pipelines *p, uint32_t micro_batch) {
-    return p->passages[micro_batch - p->events.first].link_s;
+bool rc_pipelines_stage_done(rc_pipelines *p, uint32_t stage, uint32_t *micro_batch, double link_s[2]) {
+    size_t place = stage - p->events.first, at = place % p->stages;
+    uint32_t id = p->all[place].inside, owner = p->passages[id].micro_batch;
+    p->all[place].inside = NOBODY;
+    begin_next(p, place); /* those that waited before the next of the train */
+    if (at == 0)
+        enter_next(p, owner);
+    if (at + 1 < p->stages) {
+        hand_off(p, place, id);
+        return false;
+    }
+    rc_train *train = &p->trains[owner];
+    free_passage(p, id);
+    *micro_batch = p->events.first + owner;
+    link_s[0] = train->link_s[0];
+    link_s[1] = train->link_s[1];
+    return ++train->left == train->count;
 }
 
 bool rc_pipelines_beyond_clock(const rc_pipelines *p) {

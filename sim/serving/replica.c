@@ -46,6 +46,7 @@ void rc_replica_free(rc_replica *r) {
     free(r->joined);
     free(r->finished);
     free(r->fixed);
+    free(r->train);
 }
 
 bool rc_replica_can_hold(const rc_replica *r, const rc_request *request) {
@@ -291,13 +292,16 @@ static uint64_t smaller(uint64_t a, uint64_t b) {
 static rc_time set_end(rc_replica *r, double seconds) {
     double left = RC_HORIZON_S - rc_seconds_of(r->began);
     r->beyond_clock = !(seconds <= left);
-    if (r->in_stages) {
-        r->work_s = seconds;
+    if (r->in_stages)
         return r->ends = RC_NEVER;
-    }
     double exact = fmin(seconds, fmax(left, 0)) * RC_PS_PER_S + r->carry_ps, whole = floor(exact);
     r->next_carry_ps = exact - whole;
     return r->ends = r->began + (rc_time)whole;
+}
+
+static void add_pass(rc_replica *r, double work_s, double rank_tokens) {
+    r->train = rc_grow(r->train, r->train_count, &r->train_capacity, sizeof *r->train);
+    r->train[r->train_count++] = (rc_pass){work_s, rank_tokens};
 }
 
 /* A run of decode steps in which nothing can change. */
@@ -313,14 +317,16 @@ static void begin_stretch(rc_replica *r, rc_time horizon) {
     steps = rc_kv_steps(&r->pool, r->step, r->stepwise ? 1 : steps);
     assert(steps > 0);
     r->stretch_steps = (double)steps;
-    r->rank_tokens = ceil((double)r->decoding_count / r->plan->dp);
     if (horizon != RC_NEVER) { /* up to the last step that ends in time; then the one that does not */
         double left = rc_seconds_of(horizon - r->began);
         r->stretch_steps = rc_stretch_find(s, r->stretch_steps, left);
         if (r->stretch_steps > 1 && rc_stretch_sum_s(s, r->stretch_steps, NULL) > left)
             r->stretch_steps--;
     }
-    set_end(r, rc_stretch_sum_s(s, r->stretch_steps, NULL));
+    double seconds = rc_stretch_sum_s(s, r->stretch_steps, NULL);
+    if (r->in_stages)
+        add_pass(r, seconds, ceil(s->sequences / r->plan->dp));
+    set_end(r, seconds);
 }
 
 bool rc_replica_shorten(rc_replica *r, rc_time now) {
@@ -414,13 +420,48 @@ static rc_load load_of(const rc_replica *r) {
     return load;
 }
 
+/* The only prompt of a step without decodes, cut by the step's tokens; NULL where it is something else. */
+static rc_request *cut_prompt(const rc_replica *r) {
+    rc_request *cut = NULL;
+    for (size_t i = 0; i < r->prefilling_count; i++) {
+        rc_request *request = request_of(r, r->prefilling[i]);
+        if (request->chunk == 0)
+            continue;
+        if (cut || r->decodes)
+            return NULL;
+        cut = request;
+    }
+    return cut && cut->prefilled + cut->chunk < rc_request_prompt(cut) ? cut : NULL;
+}
+
+/* Prices the chunks that follow the first one, through the stages one after another; the request gets them all at once. */
+static void add_chunks(rc_replica *r, rc_request *request) {
+    uint32_t before = request->prefilled, first = request->chunk, prompt = rc_request_prompt(request);
+    double by_where[RC_WHERE_COUNT];
+    rc_step_cost all = r->cost;
+    for (request->prefilled += first; request->prefilled < prompt; request->prefilled += request->chunk) {
+        request->chunk = (uint32_t)fmin(prompt - request->prefilled, first);
+        rc_load load = load_of(r);
+        rc_step_price(r->plan, &load, &r->cost);
+        rc_step_cost_add(&all, &r->cost);
+        add_pass(r, rc_step_seconds(&r->cost, by_where), rc_step_rank_tokens(r->plan, &load));
+    }
+    r->cost = all;
+    request->prefilled = before;
+    request->chunk = prompt - before;
+}
+
 static void begin_step(rc_replica *r) {
     double by_where[RC_WHERE_COUNT];
     rc_load load = load_of(r);
+    rc_request *cut = r->in_stages ? cut_prompt(r) : NULL;
     rc_step_price(r->plan, &load, &r->cost);
     r->stretch_steps = 1;
     r->stretch.sequences = load.decode_sequences;
-    r->rank_tokens = rc_step_rank_tokens(r->plan, &load);
+    if (r->in_stages)
+        add_pass(r, rc_step_seconds(&r->cost, by_where), rc_step_rank_tokens(r->plan, &load));
+    if (cut)
+        add_chunks(r, cut);
     set_end(r, rc_step_seconds(&r->cost, by_where));
 }
 
@@ -481,6 +522,7 @@ bool rc_replica_begin(rc_replica *r, rc_time now, rc_time horizon) {
     r->carry_ps = r->ends == now ? r->next_carry_ps : 0;
     r->began = now;
     r->chunks_tokens = 0;
+    r->train_count = 0;
     /* Running requests come before new ones: a step in which they could not all write a token preempts first. */
     while (r->decoding_count + r->prefilling_count > 1 && rc_kv_steps(&r->pool, r->step, 1) == 0)
         preempt_last(r);

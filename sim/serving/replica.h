@@ -17,6 +17,7 @@
 #include "intake.h"
 #include "kv_pool.h"
 #include "metrics.h"
+#include "pipeline.h"
 #include "policy.h"
 #include "stretch.h"
 
@@ -66,7 +67,8 @@ struct rc_replica {
     rc_stretch stretch;
     double stretch_steps;
     rc_time began, ends;
-    double work_s, rank_tokens; /* in stages: of the step under way, without hand-offs */
+    rc_pass *train; /* in stages: the step under way, without hand-offs */
+    size_t train_count, train_capacity;
     double carry_ps;      /* what rounding `began` to whole picoseconds left over; keeps long runs of steps exact */
     double next_carry_ps; /* the same of `ends` */
     bool beyond_clock;    /* the stretch would end after the clock does */

@@ -119,8 +119,8 @@ static void schedule_end(simulation *sim, rc_replica *replica) {
         return;
     }
     if (replica->in_stages) {
-        rc_pipelines_enter(sim->pools[replica->hardware_pool].pipelines, replica->index, replica->work_s,
-                           replica->rank_tokens);
+        rc_pipelines_enter(sim->pools[replica->hardware_pool].pipelines, replica->index, replica->train,
+                           replica->train_count);
         return;
     }
     sim->stretch_ends[replica->index] = rc_event_queue_schedule(sim->events, replica->ends, PRIORITY_STRETCH_END,
@@ -210,12 +210,18 @@ static void on_stretch_end(simulation *sim, rc_replica *replica) {
         ask_again(sim, rc_arrivals_think_s(&sim->arrivals));
 }
 
-static void on_stage_done(simulation *sim, uint32_t index) {
-    rc_replica *replica = &sim->replicas[index];
-    rc_pipelines *pipelines = sim->pools[replica->hardware_pool].pipelines;
-    if (!rc_pipelines_stage_done(pipelines, index))
+/* Stages are numbered as replicas are. */
+static rc_pipelines *pipelines_of(const simulation *sim, uint32_t stage) {
+    return sim->pools[sim->replicas[stage].hardware_pool].pipelines;
+}
+
+static void on_stage_done(simulation *sim, uint32_t stage) {
+    uint32_t micro_batch;
+    double link_s[2];
+    if (!rc_pipelines_stage_done(pipelines_of(sim, stage), stage, &micro_batch, link_s))
         return;
-    rc_replica_left_stages(replica, rc_event_queue_now(sim->events), rc_pipelines_link_s(pipelines, index));
+    rc_replica *replica = &sim->replicas[micro_batch];
+    rc_replica_left_stages(replica, rc_event_queue_now(sim->events), link_s);
     on_stretch_end(sim, replica);
 }
 
@@ -226,9 +232,7 @@ static void handle(simulation *sim, rc_event event) {
     case EVENT_STRETCH_END: on_stretch_end(sim, &sim->replicas[event.subject]); break;
     case EVENT_STAGE_DONE: on_stage_done(sim, event.subject); break;
     case EVENT_FLOWS_DONE: rc_pipelines_flows_done(sim->pools[event.subject].pipelines); break;
-    case EVENT_HANDED_OFF:
-        rc_pipelines_handed_off(sim->pools[sim->replicas[event.subject].hardware_pool].pipelines, event.subject);
-        break;
+    case EVENT_HANDED_OFF: rc_pipelines_handed_off(pipelines_of(sim, event.subject), event.subject); break;
     case EVENT_RUN_END: break;
     }
     for (size_t i = 0; i < sim->pools_count; i++)

@@ -362,11 +362,14 @@ static void pass_stages(const rc_scenario *s, double work_s, double tokens, doub
     const rc_pipeline_events events = {queue, STAGE_DONE, FLOWS_DONE, HANDED_OFF, 0};
     rc_pipelines *p = rc_pipelines_new(s, &events);
     uint32_t count = (uint32_t)(s->parallel.pp * s->parallel.replicas);
+    const rc_pass pass = {work_s, tokens};
     for (uint32_t m = 0; m < count; m++)
-        rc_pipelines_enter(p, m, work_s, tokens);
+        rc_pipelines_enter(p, m, &pass, 1);
     for (rc_event event; rc_event_queue_pop(queue, &event);) {
-        if (event.kind == STAGE_DONE && rc_pipelines_stage_done(p, event.subject))
-            left_s[event.subject] = rc_seconds_of(rc_event_queue_now(queue));
+        uint32_t m;
+        double link_s[2];
+        if (event.kind == STAGE_DONE && rc_pipelines_stage_done(p, event.subject, &m, link_s))
+            left_s[m] = rc_seconds_of(rc_event_queue_now(queue));
         if (event.kind == FLOWS_DONE)
             rc_pipelines_flows_done(p);
         if (event.kind == HANDED_OFF)
@@ -391,6 +394,61 @@ START_TEST(stages_are_passed_in_order) {
     close_to(left_s[0], 4 + hand_off, 1e-11); /* 0 to 2, handed off, 2 to 4 */
     close_to(left_s[1], 6 + hand_off, 1e-11); /* 2 to 4, handed off while the first still works, then after it */
     rc_close(s);
+}
+END_TEST
+
+/* Nine chunks of 4 s through four stages of a second: (9 + 3) / 4 steps and three hand-offs.  The first of two micro-batches has
+ * the train, the other one pass: it comes second and delays the rest of the train by its second in the first stage. */
+START_TEST(a_train_of_chunks_fills_the_stages) {
+    enum { CHUNKS = 9 };
+    rc_scenario *s = ask(NULL, SETTINGS(STAGED, "parallel={\"tp\":8,\"pp\":4}"));
+    double hand_off = 10e-6 + 4096 * 8192 / 40e9;
+    rc_pass train[CHUNKS];
+    for (int i = 0; i < CHUNKS; i++)
+        train[i] = (rc_pass){4, 4096};
+    for (int others = 0; others < 2; others++) {
+        rc_event_queue *queue = rc_event_queue_new();
+        const rc_pipeline_events events = {queue, STAGE_DONE, FLOWS_DONE, HANDED_OFF, 0, 0, 0};
+        rc_pipelines *p = rc_pipelines_new(s, &events);
+        double left_s[2] = {0, 0};
+        rc_pipelines_enter(p, 0, train, CHUNKS);
+        if (others)
+            rc_pipelines_enter(p, 1, train, 1);
+        for (rc_event event; rc_event_queue_pop(queue, &event);) {
+            uint32_t m;
+            double link_s[2];
+            if (event.kind == STAGE_DONE && rc_pipelines_stage_done(p, event.subject, &m, link_s))
+                left_s[m] = rc_seconds_of(rc_event_queue_now(queue));
+            if (event.kind == FLOWS_DONE)
+                rc_pipelines_flows_done(p);
+            if (event.kind == HANDED_OFF)
+                rc_pipelines_handed_off(p, event.subject);
+        }
+        close_to(left_s[0], CHUNKS + 3 + others + 3 * hand_off, 1e-11);
+        if (others)
+            close_to(left_s[1], 5 + 3 * hand_off, 1e-11);
+        rc_pipelines_free(p);
+        rc_event_queue_free(queue);
+    }
+    rc_close(s);
+}
+END_TEST
+
+/* A long prompt alone: two stages of TP4 read it almost as fast as one of TP8, not at half the speed. */
+START_TEST(a_long_prompt_fills_stages_by_itself) {
+    const char *load = "workload={\"arrival\":{\"kind\":\"closed\",\"clients\":1},\"input_tokens\":120000,"
+                       "\"output_tokens\":4,\"requests\":2}";
+    rc_run_result one = run_of("llama70b-4xh100", SETTINGS("hardware.count=8", "parallel.tp=8", load, "weights=fp8"),
+                               false),
+                  two =
+                      run_of("llama70b-4xh100",
+                             SETTINGS("hardware.count=8", "parallel={\"tp\":4,\"pp\":2}", load, "weights=fp8"), false);
+    ck_assert_double_lt(two.ttft_s.mean, 1.2 * one.ttft_s.mean);
+    ck_assert_double_gt(two.ttft_s.mean, 0.6 * one.ttft_s.mean);
+    ck_assert_double_eq(two.input_tokens, 240000);
+    ck_assert_double_eq(two.completed, 2);
+    rc_run_result_free(&one);
+    rc_run_result_free(&two);
 }
 END_TEST
 
@@ -549,6 +607,8 @@ int main(void) {
                                      replicas_share_a_load,
                                      pools_of_hardware_share_a_load,
                                      stages_are_passed_in_order,
+                                     a_train_of_chunks_fills_the_stages,
+                                     a_long_prompt_fills_stages_by_itself,
                                      copies_share_the_link_of_a_node,
                                      long_hand_offs_share_their_link,
                                      micro_batches_fill_the_stages,
