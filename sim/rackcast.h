@@ -194,12 +194,13 @@ typedef struct rc_explain_result {
     bool fits;
     rc_fit_result fit; /* reasons where it does not fit */
     rc_text title;
-    double batch;     /* decoding sequences in a replica */
+    double batch;     /* decoding sequences in a step of a replica, of one micro-batch where it has stages */
+    double stages;    /* pipeline stages; as many micro-batches fill them */
     double context;   /* cached tokens of each */
     double prompt;    /* prompt of the prefill that is explained */
     double step_s;    /* one decode step */
     double ceiling_s; /* each weight once per replica, evenly sharded, at sheet bandwidth; or the sheet's FLOPs */
-    double ceiling_tokens_per_s;     /* batch / ceiling_s, one replica */
+    double ceiling_tokens_per_s;     /* stages x batch / ceiling_s, one replica */
     double replication_s;            /* what reading replicated weights on every rank adds to the ceiling */
     double cache_s;                  /* what reading KV and state adds to the ceiling */
     double weight_bytes;             /* weights a step reads, whole replica, each once, with this traffic's routing */

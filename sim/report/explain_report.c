@@ -59,6 +59,7 @@ static cJSON *explain_json(const rc_explain_result *r) {
     rc_json_add_number(a, "context", r->context);
     rc_json_add_number(a, "step_s", r->step_s);
     rc_json_add_number(a, "tokens_per_s", r->batch / r->step_s);
+    rc_json_add_number(a, "stages", r->stages);
     rc_json_add_number(a, "ceiling_s", r->ceiling_s);
     rc_json_add_number(a, "ceiling_tokens_per_s", r->ceiling_tokens_per_s);
     rc_json_add_number(a, "replication_s", r->replication_s);
@@ -129,6 +130,9 @@ static void print_ceiling(FILE *out, const rc_explain_result *r) {
     fprintf(out, "         replicated weights add %s, caches %s\n",
             rc_quantity_text(a, sizeof a, r->replication_s, RC_SECONDS),
             rc_quantity_text(b, sizeof b, r->cache_s, RC_SECONDS));
+    if (r->stages > 1)
+        fprintf(out, "stages   %.0f: the step is one micro-batch's; %.0f such fill the stages: up to %s tokens/s\n",
+                r->stages, r->stages, rc_number_text(a, sizeof a, r->stages * r->batch / r->step_s));
     if (r->distinct_experts > 0 && r->distinct_experts == r->distinct_experts_uniform)
         fprintf(out, "experts  %.1f different ones a layer with uniform routing\n", r->distinct_experts);
     else if (r->distinct_experts > 0)

@@ -312,7 +312,14 @@ static bool has_problem_below(const rc_problems *problems, const char *path) {
     return false;
 }
 
-static bool check_layout(rc_reader *reader, const rc_hardware *hardware, const rc_parallel *p) {
+static bool has_experts(const rc_model *model) {
+    for (size_t i = 0; i < model->ffns_count; i++)
+        if (model->ffns[i].kind == RC_MOE)
+            return true;
+    return false;
+}
+
+static bool check_layout(rc_reader *reader, const rc_model *model, const rc_hardware *hardware, const rc_parallel *p) {
     if (has_problem_below(reader->problems, "parallel") || has_problem_below(reader->problems, "hardware"))
         return false;
     char found[RC_TEXT_LENGTH], expected[RC_TEXT_LENGTH];
@@ -328,6 +335,10 @@ static bool check_layout(rc_reader *reader, const rc_hardware *hardware, const r
         snprintf(found, sizeof found, "ep %.0f", p->ep);
         snprintf(expected, sizeof expected, "a divisor of tp x dp = %.0f", p->tp * p->dp);
         good = rc_complain(reader, RC_BAD_VALUE, "parallel.ep", found, expected, "EP does not divide the ranks");
+    }
+    if (p->ep > 1 && model->name && !has_experts(model)) {
+        snprintf(found, sizeof found, "ep %.0f", p->ep);
+        good = rc_complain(reader, RC_BAD_VALUE, "parallel.ep", found, "1", "the model has no routed experts");
     }
     if (p->redundant_experts > 0 && !p->balanced_experts) {
         snprintf(found, sizeof found, "%.0f", p->redundant_experts);
@@ -459,13 +470,6 @@ static bool check_features(rc_reader *reader, const engine_file *engine) {
     return good;
 }
 
-static bool has_experts(const rc_model *model) {
-    for (size_t i = 0; i < model->ffns_count; i++)
-        if (model->ffns[i].kind == RC_MOE)
-            return true;
-    return false;
-}
-
 static bool fill(rc_scenario *s, const scenario_file *file, rc_resolution *r, rc_reader *reader, bool layout_given) {
     s->model = file->model;
     s->weights_format = weights_formats[file->weights];
@@ -484,7 +488,7 @@ static bool fill(rc_scenario *s, const scenario_file *file, rc_resolution *r, rc
     bool good = check_schema(reader, file->schema);
     good = check_histogram(reader, s) && good;
     good = check_features(reader, &file->engine) && good;
-    good = check_layout(reader, &s->hardware, &s->parallel) && good;
+    good = check_layout(reader, &s->model, &s->hardware, &s->parallel) && good;
     good = rc_offload_finish(&s->offload, &s->hardware.host, s->model.layers_total, has_experts(&s->model), reader) &&
            good;
     good = find_price(reader, r, &file->price, s) && good;

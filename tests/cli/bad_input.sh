@@ -158,6 +158,7 @@ layouts() {
         refused "TP 7 on 8 GPUs, $verb" 3 parallel "tp 7" 8 $verb k3-8xb300 --tp 7
         refused "TP 3 on 8 GPUs, $verb" 3 parallel "tp 3" 8 $verb k3-8xb300 --tp 3
     done
+    refused "experts of a dense model on ranks" 3 parallel.ep "ep 4" 1 run llama70b-4xh100 --set parallel.ep=4
     refused "nothing to rebalance" 3 parallel.rebalance_steps numbered balanced_experts \
         fit k3-8xb300 --set parallel.rebalance_steps=100
     refused "NICs are not counted" 3 nics nothing NICs fit k3-16xb200 --set hardware.fabric.levels.1.bandwidth_of=nic
