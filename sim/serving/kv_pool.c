@@ -2,9 +2,9 @@
 #include "kv_pool.h"
 #include <assert.h>
 
-void rc_kv_pool_init(rc_kv_pool *pool, uint64_t blocks, uint32_t block_tokens, uint64_t state_blocks, rc_arena *arena) {
-    *pool = (rc_kv_pool){.total = blocks,
-                         .free = blocks,
+void rc_kv_pool_init(rc_kv_pool *pool, rc_kv_memory *memory, uint32_t block_tokens, uint64_t state_blocks,
+                     rc_arena *arena) {
+    *pool = (rc_kv_pool){.memory = memory,
                          .block_tokens = block_tokens,
                          .state_blocks = state_blocks,
                          .residues = rc_arena_take(arena, block_tokens * sizeof(uint64_t))};
@@ -16,15 +16,15 @@ uint64_t rc_kv_blocks(const rc_kv_pool *pool, uint64_t tokens) {
 
 bool rc_kv_take(rc_kv_pool *pool, uint64_t tokens) {
     uint64_t blocks = rc_kv_blocks(pool, tokens);
-    if (blocks > pool->free)
+    if (blocks > pool->memory->free)
         return false;
-    pool->free -= blocks;
+    pool->memory->free -= blocks;
     return true;
 }
 
 void rc_kv_give(rc_kv_pool *pool, uint64_t tokens) {
-    pool->free += rc_kv_blocks(pool, tokens);
-    assert(pool->free <= pool->total);
+    pool->memory->free += rc_kv_blocks(pool, tokens);
+    assert(pool->memory->free <= pool->memory->total);
 }
 
 static uint64_t *residue(const rc_kv_pool *pool, uint64_t cached, uint64_t step) {
@@ -52,7 +52,7 @@ static uint64_t needed(const rc_kv_pool *pool, uint64_t step) {
 uint64_t rc_kv_steps(const rc_kv_pool *pool, uint64_t step, uint64_t wanted) {
     if (pool->decoding == 0)
         return wanted;
-    uint64_t cycles = pool->free / pool->decoding, left = pool->free % pool->decoding;
+    uint64_t cycles = pool->memory->free / pool->decoding, left = pool->memory->free % pool->decoding;
     if (cycles > wanted / pool->block_tokens)
         return wanted; /* enough for every sequence to fill a block more than it will */
     uint64_t steps = cycles * pool->block_tokens;
@@ -65,6 +65,6 @@ void rc_kv_advance(rc_kv_pool *pool, uint64_t step, uint64_t steps) {
     uint64_t cycles = steps / pool->block_tokens, taken = cycles * pool->decoding;
     for (uint64_t i = cycles * pool->block_tokens; i < steps; i++)
         taken += needed(pool, step + i);
-    assert(taken <= pool->free);
-    pool->free -= taken;
+    assert(taken <= pool->memory->free);
+    pool->memory->free -= taken;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * kv_pool.h - the paged memory for caches of one replica.
+ * kv_pool.h - the paged memory for caches of one replica; the micro-batches of a model in stages share one.
  *
  * Memory is counted in blocks of `block_tokens` tokens.  A request holds the blocks of its tokens and, for recurrent
  * state, a fixed number more.  Sequences that decode take a block whenever their last one is full.  How many do so in
@@ -12,15 +12,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct rc_kv_pool {
+/* Blocks of a copy of the model. */
+typedef struct rc_kv_memory {
     uint64_t total, free;
+    uint32_t stepping; /* micro-batches with a step under way */
+} rc_kv_memory;
+
+typedef struct rc_kv_pool {
+    rc_kv_memory *memory; /* not its own */
     uint32_t block_tokens;
     uint64_t state_blocks; /* of a request */
     uint64_t *residues;    /* decoding sequences by (cached - step) mod block_tokens */
     uint64_t decoding;
 } rc_kv_pool;
 
-void rc_kv_pool_init(rc_kv_pool *pool, uint64_t blocks, uint32_t block_tokens, uint64_t state_blocks, rc_arena *arena);
+void rc_kv_pool_init(rc_kv_pool *pool, rc_kv_memory *memory, uint32_t block_tokens, uint64_t state_blocks,
+                     rc_arena *arena);
 uint64_t rc_kv_blocks(const rc_kv_pool *pool, uint64_t tokens); /* blocks of a request with so many cached tokens */
 bool rc_kv_take(rc_kv_pool *pool, uint64_t tokens);             /* false, and nothing taken, where they are not free */
 void rc_kv_give(rc_kv_pool *pool, uint64_t tokens);

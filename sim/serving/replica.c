@@ -11,10 +11,16 @@ static rc_request *request_of(const rc_replica *r, uint32_t index) {
     return &(*r->requests)[index];
 }
 
+rc_block rc_block_of(double tokens, double kv_bytes, double state_bytes) {
+    const double longest = 1048576; /* tokens of a request */
+    if (kv_bytes <= 0)
+        return (rc_block){state_bytes, longest, 0};
+    return (rc_block){tokens * kv_bytes, tokens, ceil(state_bytes / (tokens * kv_bytes))};
+}
+
 void rc_replica_init(rc_replica *r, uint32_t index, const rc_scenario *s, const rc_step_plan *plan,
-                     const rc_policy *policy, double room_bytes, double kv_bytes, double state_bytes,
-                     rc_metrics *metrics, rc_request **requests, rc_frontend *frontend, bool stepwise,
-                     rc_arena *arena) {
+                     const rc_policy *policy, rc_kv_memory *memory, rc_block block, rc_metrics *metrics,
+                     rc_request **requests, rc_frontend *frontend, bool stepwise, rc_arena *arena) {
     *r = (rc_replica){.index = index,
                       .scenario = s,
                       .plan = plan,
@@ -29,13 +35,9 @@ void rc_replica_init(rc_replica *r, uint32_t index, const rc_scenario *s, const 
                       .in_stages = s->parallel.pp > 1,
                       .max_running = ceil(s->engine.max_running / s->parallel.pp),
                       .max_batched_tokens = s->engine.max_batched_tokens};
-    /* A model without a growing cache counts requests: one block holds the state of one, up to a million tokens. */
-    double tokens = kv_bytes > 0 ? s->engine.kv_block_tokens : 1048576,
-           block = kv_bytes > 0 ? tokens * kv_bytes : state_bytes;
-    double state_blocks = kv_bytes > 0 ? ceil(state_bytes / block) : 0;
-    rc_kv_pool_init(&r->pool, (uint64_t)floor(room_bytes / block), (uint32_t)tokens, (uint64_t)state_blocks, arena);
-    r->free_before = r->pool.free;
-    r->fixed_count = (size_t)fmin(fmin(r->max_running, (double)r->pool.total) + 1, FIXED_MAX);
+    rc_kv_pool_init(&r->pool, memory, (uint32_t)block.tokens, (uint64_t)block.state_blocks, arena);
+    r->free_before = r->pool.memory->free;
+    r->fixed_count = (size_t)fmin(fmin(r->max_running, (double)r->pool.memory->total) + 1, FIXED_MAX);
     r->fixed = rc_allocate(r->fixed_count * sizeof *r->fixed);
 }
 
@@ -52,7 +54,8 @@ void rc_replica_free(rc_replica *r) {
 bool rc_replica_can_hold(const rc_replica *r, const rc_request *request) {
     uint64_t tokens = (uint64_t)request->input_tokens + request->output_tokens;
     double allowed = fmin(r->scenario->engine.max_context, r->scenario->model.max_context);
-    uint64_t rank_total = r->pool.total / (uint64_t)r->scenario->parallel.dp; /* a request lies on one DP rank */
+    uint64_t rank_total =
+        r->pool.memory->total / (uint64_t)r->scenario->parallel.dp; /* a request lies on one DP rank */
     return rc_kv_blocks(&r->pool, tokens) <= rank_total && (double)tokens <= allowed;
 }
 
@@ -104,7 +107,7 @@ static bool admissible(const rc_replica *r) {
         return false;
     /* One free block is left for each running request, so that admitting never preempts at once. */
     const rc_request *first = request_of(r, r->waiting[r->waiting_first & (r->waiting_capacity - 1)]);
-    return rc_kv_blocks(&r->pool, rc_request_prompt(first)) + r->decoding_count <= r->pool.free;
+    return rc_kv_blocks(&r->pool, rc_request_prompt(first)) + r->decoding_count <= r->pool.memory->free;
 }
 
 /* The first waiting request would have to be split, though prompts are read whole. */
@@ -314,7 +317,7 @@ static void begin_stretch(rc_replica *r, rc_time horizon) {
     uint64_t steps = smaller(r->decoding[0].finish_step - r->step, kink);
     if (r->waiting_count > 0 && r->intake.opens > r->step)
         steps = smaller(steps, r->intake.opens - r->step);
-    steps = rc_kv_steps(&r->pool, r->step, r->stepwise ? 1 : steps);
+    steps = r->in_stages ? 1 : rc_kv_steps(&r->pool, r->step, r->stepwise ? 1 : steps);
     assert(steps > 0);
     r->stretch_steps = (double)steps;
     if (horizon != RC_NEVER) { /* up to the last step that ends in time; then the one that does not */
@@ -371,8 +374,9 @@ static void finish(rc_replica *r, uint32_t index) {
 /* Moves the decoding requests `steps` on; those with their last token leave. */
 static void advance_decoding(rc_replica *r, uint64_t steps) {
     double sequences = (double)r->decoding_count;
-    rc_kv_advance(&r->pool, r->step, steps);
-    r->free_before = r->pool.free;
+    if (!r->in_stages) /* there they were taken when the step began */
+        rc_kv_advance(&r->pool, r->step, steps);
+    r->free_before = r->pool.memory->free;
     r->step += steps;
     r->context += sequences * (double)steps;
     r->metrics->output_tokens += sequences * (double)steps;
@@ -526,8 +530,17 @@ bool rc_replica_begin(rc_replica *r, rc_time now, rc_time horizon) {
     /* Running requests come before new ones: a step in which they could not all write a token preempts first. */
     while (r->decoding_count + r->prefilling_count > 1 && rc_kv_steps(&r->pool, r->step, 1) == 0)
         preempt_last(r);
+    if (rc_kv_steps(&r->pool, r->step, 1) ==
+        0) { /* other micro-batches hold the rest: wait for them, or else give way */
+        if (r->pool.memory->stepping > 0)
+            return r->busy = false;
+        preempt_last(r);
+    }
     r->decodes = r->policy->plan(r);
     r->busy = r->decodes || r->chunks_tokens > 0;
+    r->pool.memory->stepping += r->busy;
+    if (r->in_stages && r->decodes)
+        rc_kv_advance(&r->pool, r->step, 1);
     if (r->busy && r->chunks_tokens > 0)
         begin_step(r);
     else if (r->busy)
@@ -551,4 +564,5 @@ void rc_replica_end(rc_replica *r) {
     if (r->chunks_tokens > 0 || r->decoding_count == 0)
         rc_intake_look(&r->intake, r->step);
     r->busy = false;
+    r->pool.memory->stepping--;
 }

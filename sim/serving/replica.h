@@ -79,9 +79,16 @@ struct rc_replica {
     size_t finished_count, finished_capacity;
 };
 
+/* What a block of the cache holds. */
+typedef struct rc_block {
+    double bytes, tokens, state_blocks; /* the last: of a request */
+} rc_block;
+
+/* A model without a growing cache counts requests: one block holds the state of one. */
+rc_block rc_block_of(double tokens, double kv_bytes_per_token, double state_bytes);
 void rc_replica_init(rc_replica *replica, uint32_t index, const rc_scenario *scenario, const rc_step_plan *plan,
-                     const rc_policy *policy, double room_bytes, double kv_bytes_per_token, double state_bytes,
-                     rc_metrics *metrics, rc_request **requests, rc_frontend *frontend, bool stepwise, rc_arena *arena);
+                     const rc_policy *policy, rc_kv_memory *memory, rc_block block, rc_metrics *metrics,
+                     rc_request **requests, rc_frontend *frontend, bool stepwise, rc_arena *arena);
 void rc_replica_free(rc_replica *replica);
 /* A request whose caches could never fit, alone on the replica. */
 bool rc_replica_can_hold(const rc_replica *replica, const rc_request *request);

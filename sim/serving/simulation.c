@@ -146,14 +146,14 @@ static void record(simulation *sim) {
         const rc_replica *r = &sim->replicas[i];
         waiting += (double)(r->arriving + r->waiting_count);
         running += (double)(r->prefilling_count + r->decoding_count);
-        used += (double)(r->pool.total - r->pool.free);
-        before += (double)(r->pool.total - r->free_before);
-        total += (double)r->pool.total;
+        used += (double)(r->pool.memory->total - r->pool.memory->free);
+        before += (double)(r->pool.memory->total - r->free_before);
+        total += (double)r->pool.memory->total;
     }
     rc_recorder_advance(&sim->metrics->recorder, rc_seconds_of(rc_event_queue_now(sim->events)), before / total,
                         waiting, running, used / total);
     for (size_t i = 0; i < sim->replicas_count; i++)
-        sim->replicas[i].free_before = sim->replicas[i].pool.free;
+        sim->replicas[i].free_before = sim->replicas[i].pool.memory->free;
 }
 
 /* ---------- events */
@@ -306,8 +306,12 @@ static void make_replicas_of(simulation *sim, uint32_t index, uint32_t first_cop
     pool *p = &sim->pools[index];
     const rc_scenario *s = p->scenario;
     rc_memory memory = rc_memory_of(s, &s->parallel);
-    double state = s->hardware.stack.memory.state_slots * memory.state_bytes_per_request;
-    size_t stages = (size_t)s->parallel.pp;
+    size_t stages = (size_t)s->parallel.pp, copies = (size_t)s->parallel.replicas;
+    rc_block block = rc_block_of(s->engine.kv_block_tokens, memory.kv_bytes_per_token,
+                                 s->hardware.stack.memory.state_slots * memory.state_bytes_per_request);
+    rc_kv_memory *memories = rc_arena_take(sim->arena, copies * sizeof *memories);
+    for (size_t i = 0; i < copies; i++)
+        memories[i].free = memories[i].total = (uint64_t)floor(memory.room_bytes * s->parallel.dp / block.bytes);
     rc_frontend *frontends = make_frontends(sim, s);
     p->pipelines =
         rc_pipelines_new(s, &(rc_pipeline_events){sim->events, EVENT_STAGE_DONE, EVENT_FLOWS_DONE, EVENT_HANDED_OFF,
@@ -315,8 +319,8 @@ static void make_replicas_of(simulation *sim, uint32_t index, uint32_t first_cop
     for (size_t i = 0; i < p->count; i++) {
         rc_replica *replica = &sim->replicas[p->first + i];
         rc_replica_init(replica, (uint32_t)(p->first + i), s, p->plan, rc_policy_find(s->engine.policy),
-                        memory.room_bytes * s->parallel.dp / s->parallel.pp, memory.kv_bytes_per_token, state,
-                        sim->metrics, &sim->requests, &frontends[i / stages], stepwise, sim->arena);
+                        &memories[i / stages], block, sim->metrics, &sim->requests, &frontends[i / stages], stepwise,
+                        sim->arena);
         replica->hardware_pool = index;
         replica->copy = sim->copies[p->first + i] = first_copy + (uint32_t)(i / stages);
     }
@@ -350,11 +354,20 @@ static size_t drop_unasked(simulation *sim, rc_time end) {
     return count;
 }
 
+static bool is_empty(const rc_replica *r) {
+    return r->arriving + r->waiting_count + r->prefilling_count + r->decoding_count == 0;
+}
+
+/* Blocks that were taken were given back: those of a copy once all its micro-batches are empty. */
 static void check_conservation(const simulation *sim) {
-    for (size_t i = 0; i < sim->replicas_count; i++) {
-        const rc_replica *r = &sim->replicas[i];
-        bool empty = r->arriving + r->waiting_count + r->prefilling_count + r->decoding_count == 0;
-        assert(!empty || (r->pool.free == r->pool.total && r->context == 0));
+    for (size_t i = 0, last; i < sim->replicas_count; i = last) {
+        const rc_kv_memory *memory = sim->replicas[i].pool.memory;
+        bool empty = true;
+        for (last = i; last < sim->replicas_count && sim->replicas[last].pool.memory == memory; last++) {
+            empty = empty && is_empty(&sim->replicas[last]);
+            assert(!is_empty(&sim->replicas[last]) || sim->replicas[last].context == 0);
+        }
+        assert(!empty || memory->free == memory->total);
         (void)empty;
     }
 }

@@ -14,8 +14,9 @@ START_TEST(pages_are_counted_ahead) {
     enum { SEQUENCES = 37, PAGE = 16 };
     rc_arena *arena = rc_arena_new();
     rc_random *random = rc_random_new(3, "pages");
+    rc_kv_memory memory = {4000, 4000, 0};
     rc_kv_pool pool;
-    rc_kv_pool_init(&pool, 4000, PAGE, 2, arena);
+    rc_kv_pool_init(&pool, &memory, PAGE, 2, arena);
     uint64_t cached[SEQUENCES], step = 5;
     for (size_t i = 0; i < SEQUENCES; i++) {
         cached[i] = rc_random_between(random, 1, 300);
@@ -32,15 +33,15 @@ START_TEST(pages_are_counted_ahead) {
             used += rc_kv_blocks(&pool, cached[i]);
             needed += cached[i] % PAGE == 0;
         }
-        ck_assert_uint_eq(pool.total - pool.free, used);
+        ck_assert_uint_eq(memory.total - memory.free, used);
         if (lasting < wanted)
-            ck_assert_uint_gt(needed, pool.free); /* it stopped because the next step does not fit */
+            ck_assert_uint_gt(needed, memory.free); /* it stopped because the next step does not fit */
     }
     for (size_t i = 0; i < SEQUENCES; i++) {
         rc_kv_decode_ends(&pool, cached[i], step);
         rc_kv_give(&pool, cached[i]);
     }
-    ck_assert_uint_eq(pool.free, pool.total);
+    ck_assert_uint_eq(memory.free, memory.total);
     rc_random_free(random);
     rc_arena_free(arena);
 }
@@ -568,6 +569,32 @@ START_TEST(micro_batches_fill_the_stages) {
 }
 END_TEST
 
+/* Micro-batches share one cache: what `fit` says fits is never lost, however little is left, and all is answered and freed. */
+START_TEST(micro_batches_share_a_cache) {
+    static const char *const rooms[] = {"engine.kv_tokens=16384", "engine.kv_tokens=6000", "engine.kv_tokens=2500"};
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
+        for (int clients = 3; clients <= 24; clients *= 2) {
+            char asked[64];
+            snprintf(asked, sizeof asked, "workload.arrival.clients=%d", clients);
+            rc_run_result r =
+                run_of("llama70b-4xh100",
+                       SETTINGS("hardware.count=8", "parallel={\"tp\":2,\"pp\":4}", "engine.kv_block_tokens=16",
+                                "workload.arrival={\"kind\":\"closed\",\"clients\":3}", asked, rooms[i],
+                                "workload.input_tokens={\"uniform\":[64,512]}",
+                                "workload.output_tokens={\"uniform\":[2,1800]}", "workload.requests=96"),
+                       false);
+            ck_assert_double_eq(r.completed, 96);
+            ck_assert_double_eq(r.lost, 0);
+            double output = 0;
+            for (size_t q = 0; q < r.requests_count; q++)
+                output += r.requests[q].output_tokens;
+            ck_assert_double_eq(r.output_tokens, output);
+            ck_assert(i == 0 || clients == 3 || r.preemptions > 0);
+            rc_run_result_free(&r);
+        }
+}
+END_TEST
+
 /* Two nodes joined by RoCE: stages beat one group of 16 at every load, and that one beats experts spread over both. */
 START_TEST(two_nodes_of_k3_are_ranked) {
     static const char *const layouts[] = {"parallel={\"tp\":8,\"pp\":2}", "parallel={\"tp\":16}",
@@ -606,6 +633,7 @@ int main(void) {
                                      the_cache_is_as_large_as_told,
                                      replicas_share_a_load,
                                      pools_of_hardware_share_a_load,
+                                     micro_batches_share_a_cache,
                                      stages_are_passed_in_order,
                                      a_train_of_chunks_fills_the_stages,
                                      a_long_prompt_fills_stages_by_itself,
