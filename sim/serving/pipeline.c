@@ -13,7 +13,7 @@ typedef struct rc_hop {
     uint32_t route[2]; /* out of the one, into the other */
 } rc_hop;
 
-enum { NOBODY = UINT32_MAX };
+static const uint32_t NOBODY = UINT32_MAX; /* no passage */
 
 /* Passages in order, chained. */
 typedef struct rc_chain {
