@@ -108,14 +108,22 @@ void rc_message_add(rc_cost_line *line, int level, double seconds, double bytes,
     line->launches += count;
 }
 
+/* What takes longer the more bytes there are counts as time on the wire. */
+static void add_priced(const rc_group *group, rc_operation operation, int level, double bytes, double count,
+                       rc_cost_line *line) {
+    double ranks = level ? group->outer : group->inner, seconds = priced(group, operation, level, ranks, bytes);
+    rc_message_add(line, level, seconds, bytes, count);
+    if (level)
+        line->outer_wire_s += count * fmax(seconds - priced(group, operation, level, ranks, 0), 0);
+}
+
 void rc_all_reduce_add(const rc_group *group, double bytes, double count, rc_cost_line *line) {
     if (bytes <= 0 || group->inner * group->outer <= 1)
         return;
     if (group->inner > 1)
-        rc_message_add(line, 0, priced(group, RC_ALL_REDUCE, 0, group->inner, bytes), bytes, count);
+        add_priced(group, RC_ALL_REDUCE, 0, bytes, count, line);
     if (group->outer > 1)
-        rc_message_add(line, 1, priced(group, RC_ALL_REDUCE, 1, group->outer, bytes / group->inner),
-                       bytes / group->inner, count);
+        add_priced(group, RC_ALL_REDUCE, 1, bytes / group->inner, count, line);
 }
 
 void rc_all_to_all_add(const rc_group *group, double bytes, double count, rc_cost_line *line) {
@@ -126,9 +134,9 @@ void rc_all_to_all_add(const rc_group *group, double bytes, double count, rc_cos
     if (group->rails)
         inside += outside * (group->inner - 1) / group->inner;
     if (group->inner > 1)
-        rc_message_add(line, 0, priced(group, RC_ALL_TO_ALL, 0, group->inner, inside), inside, count);
+        add_priced(group, RC_ALL_TO_ALL, 0, inside, count, line);
     if (group->outer > 1)
-        rc_message_add(line, 1, priced(group, RC_ALL_TO_ALL, 1, group->outer, outside), outside, count);
+        add_priced(group, RC_ALL_TO_ALL, 1, outside, count, line);
 }
 
 /* The first algorithm that the stack has; else the link's own latency and bandwidth. */

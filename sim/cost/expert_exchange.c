@@ -24,10 +24,13 @@ static double bytes_of(const rc_collective *c, const rc_exchange *x) {
            rc_bytes_per_value((rc_format_id)c->format);
 }
 
+static double wire_s(const rc_group *group, const rc_collective *c, const rc_exchange *x) {
+    return bytes_of(c, x) * group->distance[c->level] / (c->efficiency * group->bytes_per_s[c->level]);
+}
+
 static double seconds_of(const rc_group *group, const rc_collective *c, const rc_exchange *x) {
-    double distance = group->distance[c->level];
-    return c->latency_s + c->hops * distance * group->link_latency_s[c->level] + x->tokens * c->token_s +
-           x->experts * c->expert_s + bytes_of(c, x) * distance / (c->efficiency * group->bytes_per_s[c->level]);
+    return c->latency_s + c->hops * group->distance[c->level] * group->link_latency_s[c->level] +
+           x->tokens * c->token_s + x->experts * c->expert_s + wire_s(group, c, x);
 }
 
 /* The stack's numbers for one operation and algorithm on a level; NULL: none. */
@@ -77,6 +80,8 @@ static bool add_one_way(const rc_group *group, rc_operation operation, const rc_
     }
     if (chosen)
         rc_message_add(line, chosen->level, best, bytes_of(chosen, x), count);
+    if (chosen && chosen->level)
+        line->outer_wire_s += count * wire_s(group, chosen, x);
     return chosen;
 }
 

@@ -142,5 +142,13 @@ void rc_step_cost_add(rc_step_cost *into, const rc_step_cost *from) {
         line->flops += more->flops;
         line->launches += more->launches;
         line->host_link_bytes += more->host_link_bytes;
+        line->outer_wire_s += more->outer_wire_s;
     }
+}
+
+double rc_step_outer_wire_s(const rc_step_cost *cost) {
+    double sum = 0;
+    for (int family = 0; family < RC_FAMILY_COUNT; family++)
+        sum += cost->lines[family].outer_wire_s;
+    return sum;
 }

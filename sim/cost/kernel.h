@@ -61,6 +61,7 @@ typedef struct rc_cost_line {
     double seconds[RC_WHERE_COUNT];
     double bytes, flops, launches;
     double host_link_bytes; /* of bytes, over the link to the host */
+    double outer_wire_s;    /* of the seconds on the outer link: bytes under way, without latencies */
 } rc_cost_line;
 
 /* A step, family by family.  All zero is an empty step. */
@@ -104,6 +105,7 @@ bool rc_rate_for_heads(const rc_scenario *scenario, double heads, const char *na
 double rc_rate_next_bend(const rc_rate *rate, const rc_work *none, const rc_work *one, double at);
 /* Adds `count` runs of a kernel to a line of the step. */
 void rc_rate_add(const rc_rate *rate, rc_work work, double count, rc_cost_line *line);
+double rc_step_outer_wire_s(const rc_step_cost *cost);
 double rc_line_seconds(const rc_cost_line *line);
 /* Adds up a step: seconds by where they went; returns their sum. */
 double rc_step_seconds(const rc_step_cost *cost, double by_where[RC_WHERE_COUNT]);

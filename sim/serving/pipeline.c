@@ -9,8 +9,9 @@
 typedef struct rc_hop {
     int level;
     double latency_s;
-    double copies;     /* of the bytes on the route: ranks that share it */
-    uint32_t route[2]; /* out of the one, into the other */
+    double bytes_per_s; /* of the route, idle */
+    double copies;      /* of the bytes on the route: ranks that share it */
+    uint32_t route[2];  /* out of the one, into the other */
 } rc_hop;
 
 static const uint32_t NOBODY = UINT32_MAX; /* no passage */
@@ -26,13 +27,16 @@ typedef struct rc_stage {
     rc_chain waits, arrives; /* for it; handed off to it, on their way */
 } rc_stage;
 
+typedef enum rc_phase { WORKING, TALKING, DONE, HANDED_OFF } rc_phase; /* TALKING: collectives between domains */
+
 /* One pass under way. */
 typedef struct rc_passage {
     const rc_pass *pass;
     uint32_t micro_batch;
     uint32_t next; /* in a chain, or the next free one */
     size_t stage;  /* where it is, or where it is going */
-    rc_time sent;  /* when its hand-off began */
+    rc_phase phase;
+    rc_time sent; /* when its hand-off began */
 } rc_passage;
 
 /* The step of a micro-batch. */
@@ -48,6 +52,7 @@ struct rc_pipelines {
     double *shares;         /* of a step's work, by stage */
     double bytes_per_token; /* of a hand-off */
     rc_hop *hops;           /* of copy c from stage s: c * stages + s */
+    rc_hop *talks;          /* the same, between the domains of one stage */
     rc_stage *all;          /* the same */
     rc_train *trains;       /* by micro-batch */
     rc_passage *passages;
@@ -78,9 +83,9 @@ static uint32_t link_of(const wiring *w, const rc_hop *hop, double gpu, bool int
     return (uint32_t)(((double)hop->level * 2 + into) * gpus + owner);
 }
 
-static rc_hop wire(wiring *w, double from, double to) {
+static rc_hop wire(wiring *w, int level, double from, double to) {
     const rc_scenario *s = w->scenario;
-    rc_hop hop = {.level = domain_of(w, from) != domain_of(w, to), .copies = 1};
+    rc_hop hop = {.level = level, .copies = 1};
     const rc_group *group = &w->groups[hop.level];
     bool of_node = hop.level && s->hardware.fabric.levels[1].bandwidth_of != RC_OF_GPU;
     double bytes_per_s;
@@ -93,6 +98,7 @@ static rc_hop wire(wiring *w, double from, double to) {
         hop.route[into] = link_of(w, &hop, into ? to : from, into);
         w->capacities[hop.route[into]] = bytes_per_s;
     }
+    hop.bytes_per_s = bytes_per_s;
     return hop;
 }
 
@@ -104,9 +110,13 @@ static void wire_all(rc_pipelines *p, const rc_scenario *s) {
     for (size_t i = 0; i < links; i++)
         w.capacities[i] = 1; /* a link that no hop goes over */
     for (size_t i = 0; i < p->copies * p->stages; i++) {
-        double copy = (double)(i / p->stages), at = (double)(i % p->stages);
-        if (at + 1 < s->parallel.pp)
-            p->hops[i] = wire(&w, rc_stage_gpu(&s->parallel, copy, at), rc_stage_gpu(&s->parallel, copy, at + 1));
+        double copy = (double)(i / p->stages), at = (double)(i % p->stages), gpu = rc_stage_gpu(&s->parallel, copy, at);
+        if (s->hardware.fabric.levels_count > 1)
+            p->talks[i] = wire(&w, 1, gpu, gpu);
+        if (at + 1 < s->parallel.pp) {
+            double next = rc_stage_gpu(&s->parallel, copy, at + 1);
+            p->hops[i] = wire(&w, domain_of(&w, gpu) != domain_of(&w, next), gpu, next);
+        }
     }
     p->links = rc_links_new(w.capacities, links);
     free(w.capacities);
@@ -124,6 +134,7 @@ rc_pipelines *rc_pipelines_new(const rc_scenario *s, const rc_pipeline_events *e
     size_t all = p->stages * p->copies;
     p->shares = rc_allocate(p->stages * sizeof *p->shares);
     p->hops = rc_allocate(all * sizeof *p->hops);
+    p->talks = rc_allocate(all * sizeof *p->talks);
     p->all = rc_allocate(all * sizeof *p->all);
     p->trains = rc_allocate(all * sizeof *p->trains);
     p->free_passage = NOBODY;
@@ -144,6 +155,7 @@ void rc_pipelines_free(rc_pipelines *p) {
     rc_links_free(p->links);
     free(p->shares);
     free(p->hops);
+    free(p->talks);
     free(p->all);
     free(p->trains);
     free(p->passages);
@@ -203,8 +215,12 @@ static void begin_next(rc_pipelines *p, size_t place) {
     if (at->inside != NOBODY)
         return;
     at->inside = take_first(p, &at->waits);
-    if (at->inside != NOBODY)
-        schedule(p, p->passages[at->inside].pass->work_s * p->shares[place % p->stages], p->events.stage_done, place);
+    if (at->inside == NOBODY)
+        return;
+    rc_passage *passage = &p->passages[at->inside];
+    passage->phase = WORKING;
+    schedule(p, (passage->pass->work_s - passage->pass->outer_wire_s) * p->shares[place % p->stages],
+             p->events.stage_done, place);
 }
 
 static void wait_for(rc_pipelines *p, size_t place, uint32_t id) {
@@ -239,12 +255,17 @@ static void schedule_flows(rc_pipelines *p) {
                                                 (rc_event){p->events.flows_done, p->events.pool});
 }
 
-/* Bytes have crossed; the latency of the message is still to come, the same for all that go there. */
+/* Bytes have crossed.  Of a hand-off the latency of the message is still to come, the same for all that go there. */
 void rc_pipelines_flows_done(rc_pipelines *p) {
     uint32_t id;
     p->flows_done = 0;
     while (rc_links_take(p->links, rc_event_queue_now(p->events.queue), &id)) {
         size_t place = place_of(p, id);
+        if (p->passages[id].phase == TALKING) {
+            p->passages[id].phase = DONE;
+            schedule(p, 0, p->events.stage_done, place);
+            continue;
+        }
         append(p, &p->all[place].arrives, id);
         schedule(p, p->hops[place - 1].latency_s, p->events.handed_off, place);
     }
@@ -265,14 +286,30 @@ static void hand_off(rc_pipelines *p, size_t place, uint32_t id) {
     const rc_hop *hop = &p->hops[place];
     rc_passage *passage = &p->passages[id];
     passage->stage++;
+    passage->phase = HANDED_OFF;
     passage->sent = now;
     rc_links_start(p->links, now, hop->copies * passage->pass->tokens * p->bytes_per_token, hop->route, 2, id);
     schedule_flows(p);
 }
 
+/* Its collectives between domains, on the links of the stage; false where it has none. */
+static bool talk(rc_pipelines *p, size_t place, uint32_t id) {
+    rc_passage *passage = &p->passages[id];
+    const rc_hop *talk = &p->talks[place];
+    double bytes = passage->pass->outer_wire_s * p->shares[place % p->stages] * talk->bytes_per_s;
+    if (bytes <= 0)
+        return false;
+    passage->phase = TALKING;
+    rc_links_start(p->links, rc_event_queue_now(p->events.queue), bytes, talk->route, 2, id);
+    schedule_flows(p);
+    return true;
+}
+
 bool rc_pipelines_stage_done(rc_pipelines *p, uint32_t stage, uint32_t *micro_batch, double link_s[2]) {
     size_t place = stage - p->events.first, at = place % p->stages;
     uint32_t id = p->all[place].inside, owner = p->passages[id].micro_batch;
+    if (p->passages[id].phase == WORKING && talk(p, place, id))
+        return false;
     p->all[place].inside = NOBODY;
     begin_next(p, place); /* those that waited before the next of the train */
     if (at == 0)

@@ -4,7 +4,8 @@
  * A copy of a model of S stages keeps S micro-batches under way (each a replica of its own to the scheduler).  A stage works
  * on one at a time, in the order in which they came; when it is done with one it hands it off to the next stage: the latency of
  * a message, then its bytes over the links from the first GPU of the one to the first of the other (the ranks beside it do
- * the same on links of their own; where a bandwidth belongs to a node they share it).  Hand-offs of all copies share links
+ * the same on links of their own; where a bandwidth belongs to a node they share it).  Collectives of a stage that spans
+ * domains are bytes on the links of its first GPU, both ways, after the rest of its work.  All of them share links
  * (engine/links.h).  A micro-batch starts its next step when it has left the last stage.  Bubbles are what stages wait.
  * A prompt longer than a step is a train of chunks: the next enters when the one before has left the first stage, so that a
  * long prompt fills all stages by itself.
@@ -32,8 +33,9 @@ typedef struct rc_pipeline_events {
 
 /* What passes the stages. */
 typedef struct rc_pass {
-    double work_s; /* of all stages together */
-    double tokens; /* on a rank */
+    double work_s;       /* of all stages together */
+    double tokens;       /* on a rank */
+    double outer_wire_s; /* of work_s: bytes of its collectives between domains, on an idle link */
 } rc_pass;
 
 typedef struct rc_pipelines rc_pipelines;

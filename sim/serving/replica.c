@@ -282,6 +282,7 @@ static const rc_fixed_cost *fixed_cost(rc_replica *r) {
         rc_load load = {.tokens = (double)batch, .logits = (double)batch, .decode_sequences = (double)batch};
         rc_step_fixed(r->plan, &load, &r->cost);
         fixed->seconds = rc_step_seconds(&r->cost, fixed->where_s);
+        fixed->outer_wire_s = rc_step_outer_wire_s(&r->cost);
         fixed->known = true;
     }
     return fixed;
@@ -302,9 +303,9 @@ static rc_time set_end(rc_replica *r, double seconds) {
     return r->ends = r->began + (rc_time)whole;
 }
 
-static void add_pass(rc_replica *r, double work_s, double rank_tokens) {
+static void add_pass(rc_replica *r, double work_s, double rank_tokens, double outer_wire_s) {
     r->train = rc_grow(r->train, r->train_count, &r->train_capacity, sizeof *r->train);
-    r->train[r->train_count++] = (rc_pass){work_s, rank_tokens};
+    r->train[r->train_count++] = (rc_pass){work_s, rank_tokens, outer_wire_s};
 }
 
 /* A run of decode steps in which nothing can change. */
@@ -328,7 +329,7 @@ static void begin_stretch(rc_replica *r, rc_time horizon) {
     }
     double seconds = rc_stretch_sum_s(s, r->stretch_steps, NULL);
     if (r->in_stages)
-        add_pass(r, seconds, ceil(s->sequences / r->plan->dp));
+        add_pass(r, seconds, ceil(s->sequences / r->plan->dp), fixed->outer_wire_s);
     set_end(r, seconds);
 }
 
@@ -448,7 +449,8 @@ static void add_chunks(rc_replica *r, rc_request *request) {
         rc_load load = load_of(r);
         rc_step_price(r->plan, &load, &r->cost);
         rc_step_cost_add(&all, &r->cost);
-        add_pass(r, rc_step_seconds(&r->cost, by_where), rc_step_rank_tokens(r->plan, &load));
+        add_pass(r, rc_step_seconds(&r->cost, by_where), rc_step_rank_tokens(r->plan, &load),
+                 rc_step_outer_wire_s(&r->cost));
     }
     r->cost = all;
     request->prefilled = before;
@@ -463,7 +465,8 @@ static void begin_step(rc_replica *r) {
     r->stretch_steps = 1;
     r->stretch.sequences = load.decode_sequences;
     if (r->in_stages)
-        add_pass(r, rc_step_seconds(&r->cost, by_where), rc_step_rank_tokens(r->plan, &load));
+        add_pass(r, rc_step_seconds(&r->cost, by_where), rc_step_rank_tokens(r->plan, &load),
+                 rc_step_outer_wire_s(&r->cost));
     if (cut)
         add_chunks(r, cut);
     set_end(r, rc_step_seconds(&r->cost, by_where));

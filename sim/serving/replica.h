@@ -30,6 +30,7 @@ typedef struct rc_decoder {
 typedef struct rc_fixed_cost {
     bool known;
     double seconds, where_s[RC_WHERE_COUNT];
+    double outer_wire_s;
 } rc_fixed_cost;
 
 struct rc_replica {

@@ -358,12 +358,11 @@ END_TEST
 enum { STAGE_DONE, FLOWS_DONE, HANDED_OFF };
 
 /* Plays two micro-batches of each copy, one step each of `work_s`, begun together; when each leaves the last stage. */
-static void pass_stages(const rc_scenario *s, double work_s, double tokens, double *left_s) {
+static void pass_stages(const rc_scenario *s, rc_pass pass, double *left_s) {
     rc_event_queue *queue = rc_event_queue_new();
     const rc_pipeline_events events = {queue, STAGE_DONE, FLOWS_DONE, HANDED_OFF, 0};
     rc_pipelines *p = rc_pipelines_new(s, &events);
     uint32_t count = (uint32_t)(s->parallel.pp * s->parallel.replicas);
-    const rc_pass pass = {work_s, tokens};
     for (uint32_t m = 0; m < count; m++)
         rc_pipelines_enter(p, m, &pass, 1);
     for (rc_event event; rc_event_queue_pop(queue, &event);) {
@@ -391,7 +390,7 @@ static void pass_stages(const rc_scenario *s, double work_s, double tokens, doub
 START_TEST(stages_are_passed_in_order) {
     rc_scenario *s = ask(NULL, SETTINGS(STAGED, "parallel={\"tp\":8,\"pp\":2}"));
     double left_s[2], hand_off = 10e-6 + 1e6 * 8192 / 40e9;
-    pass_stages(s, 4, 1e6, left_s);
+    pass_stages(s, (rc_pass){4, 1e6, 0}, left_s);
     close_to(left_s[0], 4 + hand_off, 1e-11); /* 0 to 2, handed off, 2 to 4 */
     close_to(left_s[1], 6 + hand_off, 1e-11); /* 2 to 4, handed off while the first still works, then after it */
     rc_close(s);
@@ -406,7 +405,7 @@ START_TEST(a_train_of_chunks_fills_the_stages) {
     double hand_off = 10e-6 + 4096 * 8192 / 40e9;
     rc_pass train[CHUNKS];
     for (int i = 0; i < CHUNKS; i++)
-        train[i] = (rc_pass){4, 4096};
+        train[i] = (rc_pass){4, 4096, 0};
     for (int others = 0; others < 2; others++) {
         rc_event_queue *queue = rc_event_queue_new();
         const rc_pipeline_events events = {queue, STAGE_DONE, FLOWS_DONE, HANDED_OFF, 0, 0, 0};
@@ -463,13 +462,13 @@ START_TEST(copies_share_the_link_of_a_node) {
             ask(NULL, SETTINGS(STAGED, owner[of_node], "hardware.per_node=4", "hardware.fabric.levels.0.reach=4",
                                "parallel={\"tp\":2,\"pp\":2,\"replicas\":2,\"placement\":\"stages-apart\"}"));
         double left_s[4], hand_off = 10e-6 + (of_node ? 4 : 1) * 1e6 * 8192 / 40e9;
-        pass_stages(s, 4, 1e6, left_s);
+        pass_stages(s, (rc_pass){4, 1e6, 0}, left_s);
         close_to(left_s[0], 4 + hand_off, 1e-11);
         close_to(left_s[2], 4 + hand_off, 1e-11);
         rc_close(s);
         s = ask(NULL, SETTINGS(STAGED, owner[of_node], "hardware.per_node=4", "hardware.fabric.levels.0.reach=4",
                                "parallel={\"tp\":2,\"pp\":2,\"replicas\":2}")); /* a copy a node: no NIC */
-        pass_stages(s, 4, 1e6, left_s);
+        pass_stages(s, (rc_pass){4, 1e6, 0}, left_s);
         ck_assert_double_lt(left_s[0], 4 + 10e-6 + 1e6 * 8192 / 40e9);
         rc_close(s);
     }
@@ -481,7 +480,7 @@ END_TEST
 START_TEST(long_hand_offs_share_their_link) {
     rc_scenario *s = ask(NULL, SETTINGS(STAGED, "parallel={\"tp\":8,\"pp\":2}"));
     double left_s[2];
-    pass_stages(s, 4, 1e8, left_s);
+    pass_stages(s, (rc_pass){4, 1e8, 0}, left_s);
     close_to(left_s[0], 4 + 2 * 18.48 + 10e-6 + 2, 1e-11);
     close_to(left_s[1], 4 + 2 * 18.48 + 2 + 10e-6 + 2, 1e-11);
     rc_close(s);
@@ -528,6 +527,20 @@ START_TEST(pools_of_hardware_share_a_load) {
     rc_run_result_free(&two);
     rc_run_result_free(&one);
     rc_run_result_free(&mixed);
+}
+END_TEST
+
+/* Collectives of a stage and hand-offs on one link, by hand: stages of 1.5 s of work and 0.5 s of bytes, hand-offs of 3 s and L.
+ * The first hand-off has 2 to 3.5 s for itself, then shares what goes out: with the second micro-batch's talk to 4.5, with its
+ * hand-off to 6.5.  Stage two works to 8 + L and talks, sharing what comes in: the second hand-off, of which 0.5 - L is left,
+ * is done at 9 - L, the talk at 9; the second micro-batch then has stage two for itself, to 11. */
+START_TEST(collectives_and_hand_offs_share_a_link) {
+    rc_scenario *s = ask(NULL, SETTINGS(STAGED, "parallel={\"tp\":8,\"pp\":2}"));
+    double left_s[2];
+    pass_stages(s, (rc_pass){4, 3 * 40e9 / 8192, 1}, left_s);
+    close_to(left_s[0], 9, 1e-11);
+    close_to(left_s[1], 11, 1e-11);
+    rc_close(s);
 }
 END_TEST
 
@@ -639,6 +652,7 @@ int main(void) {
                                      a_long_prompt_fills_stages_by_itself,
                                      copies_share_the_link_of_a_node,
                                      long_hand_offs_share_their_link,
+                                     collectives_and_hand_offs_share_a_link,
                                      micro_batches_fill_the_stages,
                                      two_nodes_of_k3_are_ranked,
                                      NULL});
