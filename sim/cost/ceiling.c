@@ -67,10 +67,10 @@ static double seconds_per_token(const rc_scenario *s, const rc_weights *weights,
 
 /* What can come from the hosts of a replica: over all links, or to their processors. */
 static double host_bytes_per_s(const rc_scenario *s) {
-    double gpus = rc_replica_gpus(&s->parallel), nodes = gpus / fmin(s->hardware.count, s->hardware.per_node);
+    double gpus = rc_replica_gpus(&s->parallel), cards = fmin(s->hardware.count, s->hardware.per_node);
     return s->offload.computed_by == RC_BY_HOST
-               ? nodes * s->hardware.host.memory_bytes_per_s
-               : gpus * s->hardware.accelerator.host_link_bytes_per_s / s->hardware.host.gpus_per_link;
+               ? gpus / cards * s->hardware.host.memory_bytes_per_s
+               : gpus * s->hardware.accelerator.host_link_bytes_per_s / fmin(s->hardware.host.gpus_per_link, cards);
 }
 
 rc_ceiling rc_ceiling_decode(const rc_scenario *s, double batch, double context) {

@@ -48,20 +48,30 @@ bool rc_experts_init(rc_experts *experts, const rc_ffn *ffn, double hidden, rc_f
     return found;
 }
 
-/* The tile for so many tokens of an expert. */
-static double tile_for(double tokens, double widest) {
-    const double narrowest = 8;
-    return widest > narrowest ? fmin(fmax(exp2(ceil(log2(fmax(tokens, 1)))), narrowest), widest) : widest;
+static const double narrowest_tile = 8;
+
+/* The tile for a mean of tokens of an expert: the power of two from there on, or, `filled`, the one below. */
+static double tile_for(double tokens, double widest, bool filled) {
+    double power = log2(fmax(tokens, 1));
+    return fmin(fmax(exp2(filled ? floor(power) : ceil(power)), narrowest_tile), widest);
+}
+
+/* Rows that are computed: whole tiles.  Dealt in turn, all experts have the same tokens, and one tile holds them or two half as
+ * wide do.  Else the tiles are those half as wide; the last of each expert is half full on average, and one is the least. */
+static double padded_pairs(const rc_expert_call *c) {
+    if (c->distinct <= 0 || c->widest_tile <= narrowest_tile)
+        return c->pairs;
+    double tile = tile_for(c->mean_tokens, c->widest_tile, !c->dealt);
+    return c->dealt ? c->distinct * rc_round_up(c->pairs / c->distinct, tile)
+                    : fmax(c->distinct * tile, c->pairs + c->distinct * tile / 2);
 }
 
 rc_work rc_experts_work(const rc_expert_call *c) {
     enum { ACTIVATION_BYTES = 2 };
-    double tile = tile_for(c->mean_tokens, c->widest_tile);
-    double padded = c->distinct > 0 ? c->distinct * rc_round_up(c->pairs / c->distinct, tile) : 0;
     double weight_bytes = 3 * c->distinct * c->width * c->inner * c->weight_bytes;
     return (rc_work){.weight_bytes = weight_bytes,
                      .bytes = weight_bytes + c->pairs * (2 * c->width + 3 * c->inner) * ACTIVATION_BYTES,
-                     .flops = 6 * c->width * c->inner * padded,
+                     .flops = 6 * c->width * c->inner * padded_pairs(c),
                      .units = c->tokens,
                      .groups = c->distinct,
                      .depth = c->width,

@@ -39,6 +39,7 @@ typedef struct rc_expert_call {
     double mean_tokens;        /* of an expert, as the library sees it beforehand */
     double top_k, held, ranks; /* as in rc_experts: only curves ask for them */
     double widest_tile;        /* 1: no tiles */
+    bool dealt;                /* tokens go to experts in turn, each gets as many */
 } rc_expert_call;
 
 rc_work rc_experts_work(const rc_expert_call *call);

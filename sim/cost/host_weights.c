@@ -11,7 +11,7 @@ typedef struct splitter {
 } splitter;
 
 static double host_link_s_per_byte(const splitter *s) {
-    return s->host->gpus_per_link /
+    return fmin(s->host->gpus_per_link, s->sharers) /
            (s->host->link_efficiency * s->scenario->hardware.accelerator.host_link_bytes_per_s);
 }
 
@@ -57,8 +57,10 @@ static void split_experts(const splitter *s, rc_step_plan *plan, double share) {
         SPLIT(plan->experts, plan->experts_count, RC_PLAN_EXPERTS_MAX, i, share);
         rc_experts *moved = &plan->experts[plan->experts_count - 1];
         move(s, &moved->rate);
-        if (s->by_host)
+        if (s->by_host) {
             moved->padded_inner = moved->inner;
+            moved->fused = false;
+        }
     }
 }
 

@@ -63,10 +63,15 @@ static double stage_weights(const rc_scenario *s, const rc_parallel *p, const rc
     return bytes;
 }
 
-/* KV of a token and state of a request on one rank of a stage. */
-static void stage_caches(const rc_scenario *s, const rc_parallel *p, const stage *at, double *kv, double *state) {
-    bool by_host = s->offload.computed_by == RC_BY_HOST && !rc_offloads_all(&s->offload);
-    double kept = by_host ? 1 - s->offload.layers : 1; /* caches of layers that the host computes are its own */
+/* The share of layers whose caches the host keeps because it computes them.  Where it computes all, its memory counts as the
+ * card's does elsewhere. */
+static double caches_on_host(const rc_scenario *s) {
+    return s->offload.computed_by == RC_BY_HOST && !rc_offloads_all(&s->offload) ? s->offload.layers : 0;
+}
+
+/* KV of a token and state of a request on one rank of a stage, of so much of its layers. */
+static void stage_caches(const rc_scenario *s, const rc_parallel *p, const stage *at, double kept, double *kv,
+                         double *state) {
     *kv = *state = 0;
     for (size_t i = 0; i < s->model.mixers_count; i++) {
         const rc_mixer *m = &s->model.mixers[i];
@@ -97,6 +102,11 @@ static double cards_of_node(const rc_scenario *s) {
     return fmin(s->hardware.count, s->hardware.per_node);
 }
 
+/* A card's share of the host's memory, less its weights there. */
+static double host_room_bytes(const rc_scenario *s, const rc_memory *memory) {
+    return s->hardware.host.memory_bytes / cards_of_node(s) - memory->host_bytes;
+}
+
 static rc_memory memory_of(const rc_scenario *s, const rc_parallel *p, const rc_weights *weights) {
     const rc_stack_memory *stack = &s->hardware.stack.memory;
     rc_memory memory = {.even_bytes = even_bytes(s, p, weights),
@@ -105,7 +115,7 @@ static rc_memory memory_of(const rc_scenario *s, const rc_parallel *p, const rc_
         stage at = stage_of(s, p, i);
         double replicated, host, kv, state;
         double bytes = stage_weights(s, p, weights, &at, &replicated, &host);
-        stage_caches(s, p, &at, &kv, &state);
+        stage_caches(s, p, &at, 1 - caches_on_host(s), &kv, &state);
         if (bytes > memory.weights_bytes) {
             memory.replicated_bytes = replicated;
             memory.fullest_stage = i;
@@ -117,7 +127,10 @@ static rc_memory memory_of(const rc_scenario *s, const rc_parallel *p, const rc_
     }
     memory.room_bytes = memory.budget_bytes - memory.weights_bytes - stack->workspace_bytes - stack->graphs_bytes;
     if (rc_offloads_all(&s->offload)) /* the caches too */
-        memory.room_bytes = s->hardware.host.memory_bytes / cards_of_node(s) - memory.host_bytes;
+        memory.room_bytes = host_room_bytes(s, &memory);
+    double on_host = caches_on_host(s);
+    if (on_host > 0) /* what the card holds of a request, the host holds so many times */
+        memory.room_bytes = fmin(memory.room_bytes, host_room_bytes(s, &memory) * (1 - on_host) / on_host);
     if (!isnan(s->engine.kv_tokens))
         memory.room_bytes = s->engine.kv_tokens * memory.kv_bytes_per_token;
     return memory;
@@ -142,13 +155,16 @@ double rc_longest_request(const rc_scenario *s) {
     return fmin(allowed, rc_length_longest(&s->workload.input) + rc_length_longest(&s->workload.output));
 }
 
-/* Weights of the cards of a node that lie on their host. */
+/* Weights and caches that the cards of a node have on their host. */
 static double host_bytes(const rc_scenario *s, const rc_memory *memory) {
-    return memory->host_bytes * cards_of_node(s);
+    double on_host = caches_on_host(s), room = fmax(memory->room_bytes, 0);
+    double caches = rc_offloads_all(&s->offload) ? room : room * on_host / (1 - on_host);
+    return (memory->host_bytes + caches) * cards_of_node(s);
 }
 
 static bool host_holds(const rc_scenario *s, const rc_memory *memory) {
-    return memory->host_bytes == 0 || host_bytes(s, memory) <= s->hardware.host.memory_bytes;
+    const double rounding = 1 + 1e-9;
+    return memory->host_bytes == 0 || host_bytes(s, memory) <= s->hardware.host.memory_bytes * rounding;
 }
 
 /* A room that the scenario tells of may be more than there is. */
@@ -244,7 +260,7 @@ static void fill_memory(const rc_scenario *s, const rc_memory *memory, rc_fit_re
     double state = s->hardware.stack.memory.state_slots * memory->state_bytes_per_request;
     rc_parallel one = {1, 1, 1, 1, 1, 1};
     stage all = {0, s->model.layers_total, true, true};
-    stage_caches(s, &one, &all, &r->kv_bytes_per_token_total, &r->state_bytes_per_request_total);
+    stage_caches(s, &one, &all, 1, &r->kv_bytes_per_token_total, &r->state_bytes_per_request_total);
     r->weights_bytes_per_gpu = memory->weights_bytes;
     r->host_bytes_per_gpu = memory->host_bytes;
     r->redundant_bytes_per_gpu = redundant_bytes(s);
@@ -274,7 +290,8 @@ static void explain_refusal(const rc_scenario *s, const rc_memory *memory, rc_fi
     const char *weights, *budget;
     double request = rc_request_bytes(s, memory, r->longest_request_tokens);
     if (!host_holds(s, memory))
-        rc_reason_add(r->reasons, &r->reasons_count, "weights in host memory %s a node exceed the host's %s",
+        rc_reason_add(r->reasons, &r->reasons_count,
+                      "weights and caches in host memory, %s a node, exceed the host's %s",
                       rc_quantity_text(a, sizeof a, host_bytes(s, memory), RC_BYTES),
                       rc_quantity_text(b, sizeof b, s->hardware.host.memory_bytes, RC_BYTES));
     weights = rc_quantity_text(a, sizeof a, memory->weights_bytes, RC_BYTES);

@@ -214,6 +214,18 @@ static void plan_context_exchanges(rc_step_plan *plan, const rc_scenario *s) {
     plan->context_bytes = plan->context_exchanges > 0 ? bytes / plan->context_exchanges : 0;
 }
 
+/* Stages of all copies follow each other inside a domain, where the fabric has no outer level. */
+static bool stages_are_joined(const rc_scenario *s) {
+    const rc_fabric *fabric = &s->hardware.fabric;
+    double reach = fabric->levels[0].reach;
+    for (double copy = 0; copy < s->parallel.replicas && fabric->levels_count == 1; copy++)
+        for (double at = 0; at + 1 < s->parallel.pp; at++)
+            if (floor(rc_stage_gpu(&s->parallel, copy, at) / reach) !=
+                floor(rc_stage_gpu(&s->parallel, copy, at + 1) / reach))
+                return false;
+    return true;
+}
+
 /* Every so many steps all experts of a rank move, in all layers; the stop is spread over the steps between. */
 static void plan_rebalancing(planner *p) {
     const rc_parallel *parallel = &p->scenario->parallel;
@@ -239,7 +251,7 @@ static void plan_messages(planner *p) {
         if (s->model.ffns[i].kind == RC_MOE)
             moe += rc_model_ffn_layers(&s->model, i, 0, s->model.layers_total);
     bool joined =
-        rc_group_init(&plan->tensor_group, &s->hardware, parallel->tp) &&
+        stages_are_joined(s) && rc_group_init(&plan->tensor_group, &s->hardware, parallel->tp) &&
         rc_group_init(&plan->context_group, &s->hardware, parallel->dcp) &&
         rc_group_init(&plan->expert_group, &s->hardware, ranks) &&
         rc_group_init(&plan->stage_group, &s->hardware,
@@ -399,16 +411,22 @@ static double gemm_tokens(rc_gemm_tokens kind, const rc_load *load) {
     }
 }
 
+/* Seconds that two streams of a card can spend at once: the host and its link serve one after another. */
+static double on_card_s(const rc_cost_line *line) {
+    return rc_line_seconds(line) - line->seconds[RC_LINK_HOST] - line->seconds[RC_HOST] - line->seconds[RC_HOST_MEMORY];
+}
+
 /* Shared experts run beside the routed ones.  What disappears is a share of the shorter, never more than would beat the
  * data sheet's bound of both together. */
 static void overlap_shared(const rc_step_plan *plan, rc_step_cost *cost) {
+    static const rc_where may_hide[] = {RC_HBM, RC_COMPUTE, RC_LAUNCH};
     rc_cost_line *shared = &cost->lines[RC_FAMILY_SHARED], *routed = &cost->lines[RC_FAMILY_EXPERTS];
-    double s = rc_line_seconds(shared), r = rc_line_seconds(routed);
+    double s = on_card_s(shared), r = on_card_s(routed);
     double bound = fmax((shared->bytes + routed->bytes) / plan->sheet_bytes_per_s,
                         (shared->flops + routed->flops) / plan->sheet_flops_per_s);
     double saved = fmin(plan->shared_overlap * fmin(s, r), fmax(s + r - bound, 0));
-    for (int where = 0; s > 0 && where < RC_WHERE_COUNT; where++)
-        shared->seconds[where] *= 1 - saved / s;
+    for (size_t i = 0; s > 0 && i < sizeof may_hide / sizeof *may_hide; i++)
+        shared->seconds[may_hide[i]] *= 1 - saved / s;
 }
 
 static void hide_launches(const rc_step_plan *plan, rc_step_cost *cost) {

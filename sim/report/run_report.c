@@ -270,7 +270,7 @@ static void print_money(FILE *out, const rc_run_result *r) {
         fprintf(out, "no price: add price.book or price.usd_per_gpu_hour\n");
     else
         fprintf(out, "price: $%.2f per GPU-hour, $%.2f/h the rack (%s)\n", r->usd_per_gpu_hour, r->usd_per_hour,
-                r->price_book.text[0] ? r->price_book.text : "given");
+                r->price_book.text);
 }
 
 /* One row a run, for spreadsheets. */

@@ -132,11 +132,15 @@ static void begin(simulation *sim, rc_replica *replica) {
         schedule_end(sim, replica);
 }
 
-static rc_replica *route(const simulation *sim) {
-    rc_replica *best = &sim->replicas[0];
-    for (size_t i = 1; i < sim->replicas_count; i++)
-        if (rc_replica_load(&sim->replicas[i]) < rc_replica_load(best))
-            best = &sim->replicas[i];
+/* The replica with the fewest requests among those that can hold this one; NULL: none ever could. */
+static rc_replica *route(const simulation *sim, const rc_request *request) {
+    rc_replica *best = NULL;
+    for (size_t i = 0; i < sim->replicas_count; i++) {
+        rc_replica *replica = &sim->replicas[i];
+        bool fewer = !best || rc_replica_load(replica) < rc_replica_load(best);
+        if (fewer && rc_replica_can_hold(replica, request))
+            best = replica;
+    }
     return best;
 }
 
@@ -187,10 +191,10 @@ static void on_ready(simulation *sim, uint32_t index) {
 }
 
 static void on_arrival(simulation *sim, uint32_t index) {
-    rc_replica *replica = route(sim);
     if (!sim->closed)
         schedule_next(sim);
-    if (!rc_replica_can_hold(replica, &sim->requests[index])) {
+    rc_replica *replica = route(sim, &sim->requests[index]);
+    if (!replica) {
         lose(sim, index);
         return;
     }
@@ -375,7 +379,7 @@ static void check_conservation(const simulation *sim) {
 /* What each pool did of it. */
 static void fill_pools(const simulation *sim, size_t count, rc_run_result *r) {
     r->pools_count = sim->scenario->pools_count;
-    for (size_t i = 0; i < count && r->pools_count > 1; i++) {
+    for (size_t i = 0; i < count && r->pools_count > 0; i++) {
         const rc_request *request = &sim->requests[i];
         if (request->replica == UINT32_MAX || request->finish == RC_NEVER)
             continue;

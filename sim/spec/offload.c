@@ -45,7 +45,7 @@ double rc_offload_share(const rc_offload *o, bool routed_experts) {
 
 static double whole(double share, double layers) {
     const double rounding = 1e-9;
-    return layers > 0 ? ceil(share * layers - rounding) / layers : 0;
+    return layers > 0 ? fmax(ceil(share * layers - rounding), 0) / layers : 0;
 }
 
 bool rc_offload_finish(rc_offload *o, const rc_host *host, double layers, bool has_experts, rc_reader *reader) {

@@ -489,6 +489,13 @@ static bool fill(rc_scenario *s, const scenario_file *file, rc_resolution *r, rc
     good = check_histogram(reader, s) && good;
     good = check_features(reader, &file->engine) && good;
     good = check_layout(reader, &s->model, &s->hardware, &s->parallel) && good;
+    if (s->engine.fused_experts && !(has_experts(&s->model) && s->parallel.dp > 1 && s->parallel.ep > 1))
+        good = rc_complain(reader, RC_BAD_VALUE, "engine.fused_experts", "true",
+                           "a model with routed experts, dp and ep above 1; or false",
+                           "only where tokens are sent to experts can one kernel send them and compute");
+    if (s->role != RC_POOL_ANY)
+        good = rc_complain(reader, RC_NOT_SUPPORTED, "role", role_names[s->role], "any, or no role",
+                           "this version does not split prefill and decode");
     good = rc_offload_finish(&s->offload, &s->hardware.host, s->model.layers_total, has_experts(&s->model), reader) &&
            good;
     good = find_price(reader, r, &file->price, s) && good;
@@ -601,11 +608,6 @@ static bool check_pool(const rc_resolution *r, const cJSON *pool, const char *pa
         good = rc_complain(&reader, RC_UNKNOWN_KEY, rc_arena_format(r->arena, "%s.%s", path, entry->string),
                            entry->string, words, "unknown key");
     }
-    const cJSON *role = good ? rc_json_get(pool, "role") : NULL;
-    if (role && cJSON_IsString(role) && strcmp(role->valuestring, role_names[RC_POOL_ANY]) != 0 &&
-        (strcmp(role->valuestring, "prefill") == 0 || strcmp(role->valuestring, "decode") == 0))
-        good = rc_complain(&reader, RC_NOT_SUPPORTED, rc_arena_format(r->arena, "%s.role", path), role->valuestring,
-                           "any, or no role", "this version does not split prefill and decode");
     return good;
 }
 
@@ -636,37 +638,66 @@ static bool check_pools(const rc_resolution *r, const cJSON *pools) {
     return good;
 }
 
+/* The scenario as it can be asked again: what is common, and a list of what each pool has of its own. */
+static const char *resolved_pools(const rc_resolution *r, rc_scenario *const *pools, size_t count) {
+    cJSON *whole = cJSON_Parse(pools[0]->resolved), *list = cJSON_CreateArray();
+    for (size_t i = 0; i < count; i++) {
+        cJSON *view = cJSON_Parse(pools[i]->resolved), *pool = cJSON_CreateObject();
+        for (size_t k = 0; k < POOL_KEYS; k++) {
+            cJSON *own = cJSON_DetachItemFromObjectCaseSensitive(view, pool_keys[k]);
+            if (own)
+                cJSON_AddItemToObject(pool, pool_keys[k], own);
+            cJSON_DeleteItemFromObjectCaseSensitive(whole, pool_keys[k]);
+        }
+        cJSON_AddItemToArray(list, pool);
+        cJSON_Delete(view);
+    }
+    cJSON_AddItemToObject(whole, "pools", list);
+    char *text = rc_json_canonical(whole);
+    const char *kept = rc_arena_text(r->arena, text);
+    free(text);
+    cJSON_Delete(whole);
+    return kept;
+}
+
+static const char *title_of_pools(const rc_resolution *r, const rc_question *question, rc_scenario *const *pools,
+                                  size_t count) {
+    const char *given = cJSON_GetStringValue(rc_json_get(r->root, "title")), *racks = "";
+    char layout[64];
+    if (given && !changes_the_rack(question))
+        return pools[0]->title;
+    for (size_t i = 0; i < count; i++)
+        racks = rc_arena_format(r->arena, "%s%s%.0f x %s, %s", racks, i ? " and " : "", pools[i]->hardware.count,
+                                pools[i]->hardware.accelerator.title,
+                                rc_parallel_text(layout, sizeof layout, &pools[i]->parallel));
+    return rc_arena_format(r->arena, "%s on %s", pools[0]->model.title, racks);
+}
+
+/* One pool, opened as a scenario of its own.  *common: mistakes that every pool would have. */
+static rc_scenario *open_pool(const rc_resolution *r, const rc_question *question, size_t index, size_t *common) {
+    const cJSON *pool = cJSON_GetArrayItem(rc_json_get(r->root, "pools"), (int)index);
+    const char *path = rc_arena_format(r->arena, "pools[%zu]", index);
+    *common = 0;
+    if (!check_pool(r, pool, path))
+        return NULL;
+    size_t before = rc_problems_count(r->problems);
+    rc_resolution view = *r;
+    view.root = view_of(r->root, pool);
+    rc_scenario *opened = open_one(&view, question, true);
+    *common = rc_problems_prefix(r->problems, before, rc_arena_format(r->arena, "%s.", path), pool_keys, POOL_KEYS);
+    cJSON_Delete(view.root);
+    return opened;
+}
+
 static rc_scenario *open_pools(rc_resolution *r, const rc_question *question, bool good) {
     const cJSON *pools = rc_json_get(r->root, "pools");
     if (!check_pools(r, pools))
         return NULL;
-    size_t count = (size_t)cJSON_GetArraySize(pools);
+    size_t count = (size_t)cJSON_GetArraySize(pools), common = 0;
     rc_scenario **opened = rc_arena_take(r->arena, count * sizeof(rc_scenario *));
-    const char *resolved = "", *title = "";
-    for (size_t i = 0; i < count; i++) {
-        const cJSON *pool = cJSON_GetArrayItem(pools, (int)i);
-        const char *path = rc_arena_format(r->arena, "pools[%zu]", i);
-        if (!check_pool(r, pool, path)) {
-            good = false;
-            continue;
-        }
-        size_t before = rc_problems_count(r->problems);
-        rc_resolution view = *r;
-        view.root = view_of(r->root, pool);
-        opened[i] = open_one(&view, question, true);
-        size_t common =
-            rc_problems_prefix(r->problems, before, rc_arena_format(r->arena, "%s.", path), pool_keys, POOL_KEYS);
-        cJSON_Delete(view.root);
+    for (size_t i = 0; i < count && common == 0; i++) {
+        opened[i] = open_pool(r, question, i, &common);
         good = opened[i] && good;
-        if (common > 0) /* every pool would say the same */
-            return NULL;
-        if (!opened[i])
-            continue;
-        char layout[64];
-        resolved = rc_arena_format(r->arena, "%s%s%s", resolved, i ? "," : "", opened[i]->resolved);
-        title = rc_arena_format(r->arena, "%s%s%.0f x %s, %s", title, i ? " and " : "", opened[i]->hardware.count,
-                                opened[i]->hardware.accelerator.title,
-                                rc_parallel_text(layout, sizeof layout, &opened[i]->parallel));
     }
     if (!good)
         return NULL;
@@ -674,10 +705,8 @@ static rc_scenario *open_pools(rc_resolution *r, const rc_question *question, bo
     *s = *opened[0];
     s->pools = opened;
     s->pools_count = count;
-    s->resolved = rc_arena_format(r->arena, "{\"pools\":[%s]}", resolved);
-    const char *given = cJSON_GetStringValue(rc_json_get(r->root, "title"));
-    s->title = given && !changes_the_rack(question) ? rc_arena_text(r->arena, given)
-                                                    : rc_arena_format(r->arena, "%s on %s", s->model.title, title);
+    s->resolved = resolved_pools(r, opened, count);
+    s->title = title_of_pools(r, question, opened, count);
     return s;
 }
 

@@ -54,19 +54,26 @@ static double list_parts(const rc_step_cost *cost, const rc_step_plan *plan, rc_
     return seconds;
 }
 
-/* A prompt alone on an idle rack, in chunks as large as the engine's token budget. */
+/* A prompt alone on an idle rack, in chunks as large as the engine's token budget.  Through S stages they follow each other:
+ * all of them in one stage, and the longest once more in each other; the parts are scaled to that. */
 static double price_prompt(const rc_scenario *s, const rc_step_plan *plan, double prompt, rc_step_cost *whole) {
-    double seconds = 0;
+    double seconds = 0, longest = 0, stages = s->parallel.pp;
     for (double past = 0, chunk; past < prompt; past += chunk) {
         chunk = fmin(prompt - past, s->engine.max_batched_tokens);
         rc_load load = rc_load_prefill(chunk, past, past + chunk >= prompt, plan->reaches, plan->reaches_count);
         rc_step_cost cost;
         double by_where[RC_WHERE_COUNT];
         rc_step_price(plan, &load, &cost);
-        seconds += rc_step_seconds(&cost, by_where);
+        double chunk_s = rc_step_seconds(&cost, by_where);
+        longest = fmax(longest, chunk_s);
+        seconds += chunk_s;
         rc_step_cost_add(whole, &cost);
     }
-    return seconds;
+    double passing = (seconds + (stages - 1) * longest) / stages;
+    for (int family = 0; family < RC_FAMILY_COUNT; family++)
+        for (int where = 0; where < RC_WHERE_COUNT; where++)
+            whole->lines[family].seconds[where] *= passing / seconds;
+    return passing;
 }
 
 /* The load's own: as many sequences as clients (or as may run), in the middle of their answers. */
@@ -75,7 +82,8 @@ static void fill_question(const rc_scenario *s, rc_explain_result *r) {
     bool lengths = s->has_workload && w->arrival.kind != RC_ARRIVAL_TRACE;
     if (!(r->batch > 0))
         r->batch = s->has_workload && w->arrival.kind == RC_ARRIVAL_CLOSED
-                       ? fmin(ceil(w->arrival.clients / s->parallel.replicas), s->engine.max_running)
+                       ? fmin(ceil(w->arrival.clients / (s->parallel.replicas * s->parallel.pp)),
+                              ceil(s->engine.max_running / s->parallel.pp))
                        : 1;
     if (!(r->context > 0))
         r->context = lengths ? rc_length_mean(&w->input) + rc_length_mean(&w->output) / 2 : 8192;

@@ -31,7 +31,8 @@ rc_work rc_sample_work(const rc_sample *s, rc_tiles tiles) {
                                .top_k = x[3],
                                .held = x[4],
                                .ranks = x[5],
-                               .widest_tile = tiles.tokens};
+                               .widest_tile = tiles.tokens,
+                               .dealt = x[6] != RC_UNIFORM_ROUTING};
         return rc_experts_work(&call);
     }
     case RC_SAMPLE_FUSED_EXPERTS: { /* dealt round robin */

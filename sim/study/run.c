@@ -57,16 +57,37 @@ static void stack_text(const rc_scenario *s, char text[RC_TEXT_LENGTH]) {
     snprintf(text, RC_TEXT_LENGTH, "%s (%s %s)", stack->name, stack->engine, stack->version);
 }
 
+/* Texts of several pools, one after another; the same one once. */
+static void join(char text[RC_TEXT_LENGTH], const char *more) {
+    size_t used = strlen(text);
+    if (used == 0 || !strstr(text, more))
+        snprintf(text + used, RC_TEXT_LENGTH - used, "%s%s", used ? " + " : "", more);
+}
+
 static void describe_pools(const rc_scenario *s, rc_run_result *r) {
     r->pools_count = s->pools_count;
-    for (size_t i = 0; i < s->pools_count; i++) {
+    for (size_t i = 0; i < rc_pools_count(s); i++) {
         const rc_scenario *pool = rc_pool(s, i);
-        rc_pool_result *p = &r->pools[i];
-        hardware_text(pool, p->hardware.text);
-        stack_text(pool, p->stack.text);
-        p->gpus = (uint32_t)pool->hardware.count;
-        p->replicas = (uint32_t)pool->parallel.replicas;
-        p->usd_per_hour = pool->usd_per_gpu_hour * pool->hardware.count;
+        rc_pool_result one = {.gpus = (uint32_t)pool->hardware.count,
+                              .replicas = (uint32_t)pool->parallel.replicas,
+                              .usd_per_hour = pool->usd_per_gpu_hour * pool->hardware.count};
+        hardware_text(pool, one.hardware.text);
+        stack_text(pool, one.stack.text);
+        join(r->hardware.text, one.hardware.text);
+        join(r->stack.text, one.stack.text);
+        join(r->policy.text, pool->engine.policy);
+        join(r->price_book.text, pool->price_book                ? pool->price_book
+                                 : isnan(pool->usd_per_gpu_hour) ? "none"
+                                                                 : "given");
+        for (size_t a = 0; a < pool->assumptions_count; a++)
+            if (s->pools_count > 1)
+                rc_reason_add(r->assumptions, &r->assumptions_count, "pool %zu: %s", i + 1, pool->assumptions[a]);
+            else
+                rc_reason_add(r->assumptions, &r->assumptions_count, "%s", pool->assumptions[a]);
+        r->gpus += one.gpus;
+        r->replicas += one.replicas;
+        if (s->pools_count)
+            r->pools[i] = one;
     }
 }
 
@@ -88,20 +109,11 @@ static void name_links(const rc_scenario *s, rc_run_result *r) {
 static void describe(const rc_scenario *s, rc_run_result *r) {
     snprintf(r->title.text, RC_TEXT_LENGTH, "%s", s->title);
     snprintf(r->model.text, RC_TEXT_LENGTH, "%s", s->model.name);
-    hardware_text(s, r->hardware.text);
-    stack_text(s, r->stack.text);
     describe_pools(s, r);
-    snprintf(r->policy.text, RC_TEXT_LENGTH, "%s", s->engine.policy);
     snprintf(r->weights_format.text, RC_TEXT_LENGTH, "%s",
              s->weights_format == RC_FORMAT_COUNT ? "checkpoint" : rc_format_names[s->weights_format]);
-    snprintf(r->price_book.text, RC_TEXT_LENGTH, "%s", s->price_book ? s->price_book : "");
     describe_load(s, r->load.text, RC_TEXT_LENGTH);
     name_links(s, r);
-    for (size_t i = 0; i < s->assumptions_count; i++)
-        rc_reason_add(r->assumptions, &r->assumptions_count, "%s", s->assumptions[i]);
-    r->gpus = (uint32_t)rc_pools_gpus(s);
-    for (size_t i = 0; i < rc_pools_count(s); i++)
-        r->replicas += (uint32_t)rc_pool(s, i)->parallel.replicas;
     r->seed = s->seed;
 }
 

@@ -7,10 +7,12 @@
 
 static rc_status save_to_database(const char *file, const rc_scenario *s, const rc_run_result *result,
                                   rc_problems *problems) {
-    rc_saved_file files[32];
+    enum { FILES_MAX = 128 };
+    rc_saved_file files[FILES_MAX];
     size_t count = 0;
-    for (; count < s->files_count && count < 32; count++)
-        files[count] = (rc_saved_file){s->files[count].name, s->files[count].hash};
+    for (size_t p = 0; p < rc_pools_count(s); p++)
+        for (size_t i = 0; i < rc_pool(s, p)->files_count && count < FILES_MAX; i++)
+            files[count++] = (rc_saved_file){rc_pool(s, p)->files[i].name, rc_pool(s, p)->files[i].hash};
     return rc_database_add_run(file, result, files, count, problems);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * One change, value by value: the same scenario played once for each, how much the answer follows, and what moved. */
 #include "movement.h"
+#include "scenario.h"
 #include "text.h"
 #include "variation.h"
 #include <gsl/gsl_fit.h>
@@ -69,6 +70,14 @@ static void add_label(const whatif *w, rc_whatif_row *row, const char *path, con
              alone ? "" : "=", value);
 }
 
+/* The pool that the first path reaches into, or else the first. */
+static const rc_scenario *explained(const whatif *w, const rc_scenario *scenario) {
+    unsigned pool = 0;
+    if (sscanf(w->varied[0].path, "pools.%u", &pool) != 1 && sscanf(w->varied[0].path, "pools[%u]", &pool) != 1)
+        pool = 0;
+    return rc_pool(scenario, pool < rc_pools_count(scenario) ? pool : 0);
+}
+
 static rc_status play(const whatif *w, rc_scenario *scenario, rc_whatif_row *row) {
     rc_status status =
         scenario ? rc_run(scenario, NULL, &row->run, w->problems) : rc_problems_at(w->problems, 0)->status;
@@ -76,7 +85,8 @@ static rc_status play(const whatif *w, rc_scenario *scenario, rc_whatif_row *row
     row->run.requests = NULL;
     row->run.requests_count = 0;
     if (row->run.fits && rc_problems_count(w->problems) == 0)
-        status = rc_explain(scenario, fmax(1, round(row->run.decode_batch_mean)), 0, 0, &row->why, w->problems);
+        status = rc_explain(explained(w, scenario), fmax(1, round(row->run.decode_batch_mean)), 0, 0, &row->why,
+                            w->problems);
     rc_close(scenario);
     return rc_problems_count(w->problems) ? rc_problems_at(w->problems, 0)->status : status;
 }

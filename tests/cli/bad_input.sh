@@ -158,6 +158,12 @@ layouts() {
         refused "TP 7 on 8 GPUs, $verb" 3 parallel "tp 7" 8 $verb k3-8xb300 --tp 7
         refused "TP 3 on 8 GPUs, $verb" 3 parallel "tp 3" 8 $verb k3-8xb300 --tp 3
     done
+    refused "a fused kernel with nothing to fuse" 3 engine.fused_experts true "dp and ep" \
+        explain k3-8xb300 --set engine.fused_experts=true
+    refused "a role without pools" 4 role prefill any run k3-8xb300 --set role=prefill
+    refused "stages that no link joins" 4 hardware h100-sxm-nvlink "outer level" run k3-8xb300 --set model=llama-3.1-8b \
+        --set 'hardware={"accelerator":"h100-sxm","count":24,"fabric":"h100-sxm-nvlink"}' \
+        --set 'parallel={"tp":2,"pp":3,"replicas":4}'
     refused "experts of a dense model on ranks" 3 parallel.ep "ep 4" 1 run llama70b-4xh100 --set parallel.ep=4
     refused "nothing to rebalance" 3 parallel.rebalance_steps numbered balanced_experts \
         fit k3-8xb300 --set parallel.rebalance_steps=100

@@ -256,6 +256,22 @@ START_TEST(a_third_of_seventy_billion_comes_over_the_link) {
 }
 END_TEST
 
+/* Layers that the host computes have their caches there: 76 of 80 layers keep 311,296 B a token beside 33.6 GB of weights in 128
+ * GB, and that is what counts, not the card. */
+START_TEST(a_host_keeps_the_caches_of_its_layers) {
+    rc_scenario *s = ask("llama70b-int4-rtx-5090", SETTINGS("offload.layers=0.95", "offload.computed_by=host"));
+    rc_fit_result fit;
+    ck_assert_int_eq(rc_memory_fit(s, &fit), RC_OK);
+    ck_assert_double_eq(fit.kv_bytes_per_token_total, 327680);
+    close_to(fit.kv_bytes_per_token_per_gpu, 4 * 4096, 1e-12);
+    close_to(fit.kv_capacity_tokens, (128e9 - fit.host_bytes_per_gpu) / (76 * 4096.), 1e-4);
+    rc_close(s);
+    s = ask("k3-two-xeons", SETTINGS("engine.kv_tokens=1000000000"));
+    ck_assert_int_eq(rc_memory_fit(s, &fit), RC_DOES_NOT_FIT);
+    rc_close(s);
+}
+END_TEST
+
 /* All of K3 in the memory of two Xeons with 12 channels of DDR4-2666, most of it in 8 bits: 25.8 GB of experts and about 60
  * GB of the rest make 2.97 tokens/s at most (llama.cpp, pull 26185, where about 3 were measured). */
 START_TEST(two_old_xeons_have_a_bound_of_three_tokens) {
@@ -278,12 +294,12 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("Kimi K3");
     add_tests(suite, "K3",
-              (const TTest *const[]){the_census_is_exact, caches_shrink_as_they_should, a_decode_step_reads_these_bytes,
-                                     it_fits_where_operators_run_it, weights_of_a_rank_are_known,
-                                     tp6_fails_for_three_reasons, number_formats_decide_what_fits,
-                                     seventy_billion_at_int4_do_not_fit_32_gb, the_latent_cache_lies_on_every_rank,
-                                     published_figures_of_8_b300, the_three_rack_arithmetic,
-                                     a_small_machine_has_a_low_ceiling, a_third_of_seventy_billion_comes_over_the_link,
-                                     two_old_xeons_have_a_bound_of_three_tokens, NULL});
+              (const TTest *const[]){
+                  the_census_is_exact, caches_shrink_as_they_should, a_decode_step_reads_these_bytes,
+                  it_fits_where_operators_run_it, weights_of_a_rank_are_known, tp6_fails_for_three_reasons,
+                  number_formats_decide_what_fits, seventy_billion_at_int4_do_not_fit_32_gb,
+                  the_latent_cache_lies_on_every_rank, published_figures_of_8_b300, the_three_rack_arithmetic,
+                  a_small_machine_has_a_low_ceiling, a_third_of_seventy_billion_comes_over_the_link,
+                  two_old_xeons_have_a_bound_of_three_tokens, a_host_keeps_the_caches_of_its_layers, NULL});
     return run_suite(suite);
 }

@@ -544,6 +544,32 @@ START_TEST(collectives_and_hand_offs_share_a_link) {
 }
 END_TEST
 
+/* A request goes to a pool that can hold it, however idle the other is; and what a run says it was can be asked again. */
+START_TEST(pools_are_asked_what_they_can_hold) {
+    static const char *const settings[] = {
+        "model=llama-3.1-8b",
+        "pools=[{\"hardware\":\"1xh100-sxm\",\"engine\":{\"max_context\":2000}},{\"hardware\":\"1xh100-sxm\"}]",
+        "workload={\"arrival\":{\"kind\":\"poisson\",\"rate\":2},\"input_tokens\":{\"uniform\":[500,6000]},"
+        "\"output_tokens\":100,\"requests\":200}",
+        NULL};
+    rc_run_result r = run_of(NULL, settings, false);
+    ck_assert_double_eq(r.completed, 200);
+    ck_assert_double_eq(r.lost, 0);
+    for (size_t i = 0; i < r.requests_count; i++)
+        ck_assert(r.requests[i].replica == 1 || r.requests[i].input_tokens <= 1900);
+    char path[] = "/tmp/rackcast-again-XXXXXX.json";
+    FILE *out = fdopen(mkstemps(path, 5), "w");
+    fputs(r.resolved_scenario, out);
+    fclose(out);
+    rc_run_result again = run_of(path, NULL, false);
+    ck_assert_double_eq(again.output_tokens_per_s, r.output_tokens_per_s);
+    ck_assert_double_eq(again.ttft_s.mean, r.ttft_s.mean);
+    unlink(path);
+    rc_run_result_free(&again);
+    rc_run_result_free(&r);
+}
+END_TEST
+
 static rc_run_result staged(const char *layout, const char *clients, const char *requests) {
     rc_scenario *s = ask("k3-16xb200",
                          SETTINGS(layout, clients, requests, "workload.output_tokens=400", "workload.input_tokens=64"));
@@ -646,6 +672,7 @@ int main(void) {
                                      the_cache_is_as_large_as_told,
                                      replicas_share_a_load,
                                      pools_of_hardware_share_a_load,
+                                     pools_are_asked_what_they_can_hold,
                                      micro_batches_share_a_cache,
                                      stages_are_passed_in_order,
                                      a_train_of_chunks_fills_the_stages,
