@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "scenario.h"
 #include "catalog.h"
+#include "pools.h"
 #include "resolve.h"
 #include "text.h"
 #include <math.h>
@@ -12,7 +13,7 @@
 static const char *const weights_names[] = {"checkpoint", "bf16", "fp8", "fp8-tensor", "nvfp4", "mxfp4", "int4", NULL};
 static const rc_format_id weights_formats[] = {RC_FORMAT_COUNT, RC_BF16,  RC_FP8, RC_FP8_TENSOR,
                                                RC_NVFP4,        RC_MXFP4, RC_INT4};
-static const char *const role_names[] = {"any", "prefill", "decode", NULL};
+const char *const rc_pool_role_names[] = {"any", "prefill", "decode", NULL};
 static const char *const placement_names[] = {"packed", "stages-apart", NULL};
 static const char *const metric_names[] = {"ttft", "tpot", "itl", "e2e", NULL};
 
@@ -198,7 +199,7 @@ RC_TABLE(rc_scenario_table, scenario_file, "scenario", "A question: a model on a
           .count_offset = FIELD(objectives_count)},
          {"seed", RC_FIELD_COUNT, FIELD(seed), "of all random numbers", .absent = 1, .low = 0, .high = 9e15},
          REFUSED("speculation", "drafts of tokens (not simulated yet)"),
-         {"role", RC_FIELD_CHOICE, FIELD(role), "what a pool does", .choices = role_names},
+         {"role", RC_FIELD_CHOICE, FIELD(role), "what a pool does", .choices = rc_pool_role_names},
          {"pools", RC_FIELD_CUSTOM, 0,
           "several pools of hardware, each with hardware, parallel, engine, offload, price", .custom = pass,
           .custom_schema = "{\"type\":\"array\"}"});
@@ -494,7 +495,7 @@ static bool fill(rc_scenario *s, const scenario_file *file, rc_resolution *r, rc
                            "a model with routed experts, dp and ep above 1; or false",
                            "only where tokens are sent to experts can one kernel send them and compute");
     if (s->role != RC_POOL_ANY)
-        good = rc_complain(reader, RC_NOT_SUPPORTED, "role", role_names[s->role], "any, or no role",
+        good = rc_complain(reader, RC_NOT_SUPPORTED, "role", rc_pool_role_names[s->role], "any, or no role",
                            "this version does not split prefill and decode");
     good = rc_offload_finish(&s->offload, &s->hardware.host, s->model.layers_total, has_experts(&s->model), reader) &&
            good;
@@ -513,8 +514,7 @@ static bool fill(rc_scenario *s, const scenario_file *file, rc_resolution *r, rc
     return good;
 }
 
-/* A title that names model and rack would be wrong then. */
-static bool changes_the_rack(const rc_question *question) {
+bool rc_question_changes_rack(const rc_question *question) {
     static const char *const parts[] = {"model", "hardware", "parallel", "pools"};
     for (size_t i = 0; i < question->settings_count; i++)
         for (size_t p = 0; p < sizeof parts / sizeof *parts; p++)
@@ -543,11 +543,11 @@ static void describe(rc_scenario *s, const scenario_file *file, rc_resolution *r
     char layout[64];
     s->name = file->name ? file->name : "";
     s->title =
-        file->title && !changes_the_rack(question)
+        file->title && !rc_question_changes_rack(question)
             ? file->title
             : rc_arena_format(s->arena, "%s on %.0f x %s, %s", s->model.title, s->hardware.count,
                               s->hardware.accelerator.title, rc_parallel_text(layout, sizeof layout, &s->parallel));
-    if (file->title && !changes_the_rack(question) && question->settings_count)
+    if (file->title && !rc_question_changes_rack(question) && question->settings_count)
         s->title = rc_arena_format(s->arena, "%s, %zu setting%s changed", file->title, question->settings_count,
                                    question->settings_count > 1 ? "s" : "");
     bool moe = has_experts(&s->model);
@@ -573,8 +573,7 @@ static void describe(rc_scenario *s, const scenario_file *file, rc_resolution *r
     free(text);
 }
 
-/* One kind of hardware: names become files, files become the scenario.  NULL where a mistake was found. */
-static rc_scenario *open_one(rc_resolution *r, const rc_question *question, bool good) {
+rc_scenario *rc_scenario_open_one(rc_resolution *r, const rc_question *question, bool good) {
     size_t before = rc_problems_count(r->problems);
     rc_scenario *s = rc_arena_take(r->arena, sizeof *s);
     s->arena = r->arena;
@@ -588,150 +587,13 @@ static rc_scenario *open_one(rc_resolution *r, const rc_question *question, bool
     return good && rc_problems_count(r->problems) == before ? s : NULL;
 }
 
-/* ---------- pools */
-
-static const char *const pool_keys[] = {"role", "hardware", "parallel", "offload", "engine", "price"};
-enum { POOL_KEYS = sizeof pool_keys / sizeof *pool_keys, POOLS_MAX = 16 };
-
-static bool check_pool(const rc_resolution *r, const cJSON *pool, const char *path) {
-    rc_reader reader = {r->arena, r->problems, rc_resolution_file, r};
-    char words[300];
-    bool good = cJSON_IsObject(pool) || rc_complain_value(&reader, RC_BAD_VALUE, path, pool,
-                                                          "an object with role, hardware, parallel, ...", "not a pool");
-    for (const cJSON *entry = good ? pool->child : NULL; entry; entry = entry->next) {
-        bool known = false;
-        for (size_t i = 0; i < POOL_KEYS; i++)
-            known = known || strcmp(entry->string, pool_keys[i]) == 0;
-        if (known)
-            continue;
-        rc_choices_text(words, sizeof words, entry->string, pool_keys, POOL_KEYS);
-        good = rc_complain(&reader, RC_UNKNOWN_KEY, rc_arena_format(r->arena, "%s.%s", path, entry->string),
-                           entry->string, words, "unknown key");
-    }
-    return good;
-}
-
-/* The whole scenario with the keys of one pool in it. */
-static cJSON *view_of(const cJSON *root, const cJSON *pool) {
-    cJSON *view = cJSON_Duplicate(root, true);
-    cJSON_DeleteItemFromObjectCaseSensitive(view, "pools");
-    for (const cJSON *entry = pool->child; entry; entry = entry->next) {
-        cJSON_DeleteItemFromObjectCaseSensitive(view, entry->string);
-        cJSON_AddItemToObject(view, entry->string, cJSON_Duplicate(entry, true));
-    }
-    return view;
-}
-
-static bool check_pools(const rc_resolution *r, const cJSON *pools) {
-    rc_reader reader = {r->arena, r->problems, rc_resolution_file, r};
-    static const char *const instead[] = {"hardware", "parallel"};
-    int count = cJSON_GetArraySize(pools);
-    char found[32];
-    snprintf(found, sizeof found, "%d pools", count);
-    bool good = (cJSON_IsArray(pools) && count >= 1 && count <= POOLS_MAX) ||
-                rc_complain(&reader, RC_BAD_VALUE, "pools", cJSON_IsArray(pools) ? found : "no list",
-                            "a list of 1 to 16 pools", "not a list of pools");
-    for (size_t i = 0; i < sizeof instead / sizeof *instead; i++)
-        if (rc_json_get(r->root, instead[i]))
-            good = rc_complain(&reader, RC_BAD_VALUE, instead[i], "pools beside it", "it in each pool",
-                               "pools have hardware and layouts of their own");
-    return good;
-}
-
-/* The scenario as it can be asked again: what is common, and a list of what each pool has of its own. */
-static const char *resolved_pools(const rc_resolution *r, rc_scenario *const *pools, size_t count) {
-    cJSON *whole = cJSON_Parse(pools[0]->resolved), *list = cJSON_CreateArray();
-    for (size_t i = 0; i < count; i++) {
-        cJSON *view = cJSON_Parse(pools[i]->resolved), *pool = cJSON_CreateObject();
-        for (size_t k = 0; k < POOL_KEYS; k++) {
-            cJSON *own = cJSON_DetachItemFromObjectCaseSensitive(view, pool_keys[k]);
-            if (own)
-                cJSON_AddItemToObject(pool, pool_keys[k], own);
-            cJSON_DeleteItemFromObjectCaseSensitive(whole, pool_keys[k]);
-        }
-        cJSON_AddItemToArray(list, pool);
-        cJSON_Delete(view);
-    }
-    cJSON_AddItemToObject(whole, "pools", list);
-    char *text = rc_json_canonical(whole);
-    const char *kept = rc_arena_text(r->arena, text);
-    free(text);
-    cJSON_Delete(whole);
-    return kept;
-}
-
-static const char *title_of_pools(const rc_resolution *r, const rc_question *question, rc_scenario *const *pools,
-                                  size_t count) {
-    const char *given = cJSON_GetStringValue(rc_json_get(r->root, "title")), *racks = "";
-    char layout[64];
-    if (given && !changes_the_rack(question))
-        return pools[0]->title;
-    for (size_t i = 0; i < count; i++)
-        racks = rc_arena_format(r->arena, "%s%s%.0f x %s, %s", racks, i ? " and " : "", pools[i]->hardware.count,
-                                pools[i]->hardware.accelerator.title,
-                                rc_parallel_text(layout, sizeof layout, &pools[i]->parallel));
-    return rc_arena_format(r->arena, "%s on %s", pools[0]->model.title, racks);
-}
-
-/* One pool, opened as a scenario of its own.  *common: mistakes that every pool would have. */
-static rc_scenario *open_pool(const rc_resolution *r, const rc_question *question, size_t index, size_t *common) {
-    const cJSON *pool = cJSON_GetArrayItem(rc_json_get(r->root, "pools"), (int)index);
-    const char *path = rc_arena_format(r->arena, "pools[%zu]", index);
-    *common = 0;
-    if (!check_pool(r, pool, path))
-        return NULL;
-    size_t before = rc_problems_count(r->problems);
-    rc_resolution view = *r;
-    view.root = view_of(r->root, pool);
-    rc_scenario *opened = open_one(&view, question, true);
-    *common = rc_problems_prefix(r->problems, before, rc_arena_format(r->arena, "%s.", path), pool_keys, POOL_KEYS);
-    cJSON_Delete(view.root);
-    return opened;
-}
-
-static rc_scenario *open_pools(rc_resolution *r, const rc_question *question, bool good) {
-    const cJSON *pools = rc_json_get(r->root, "pools");
-    if (!check_pools(r, pools))
-        return NULL;
-    size_t count = (size_t)cJSON_GetArraySize(pools), common = 0;
-    rc_scenario **opened = rc_arena_take(r->arena, count * sizeof(rc_scenario *));
-    for (size_t i = 0; i < count && common == 0; i++) {
-        opened[i] = open_pool(r, question, i, &common);
-        good = opened[i] && good;
-    }
-    if (!good)
-        return NULL;
-    rc_scenario *s = rc_arena_take(r->arena, sizeof *s);
-    *s = *opened[0];
-    s->pools = opened;
-    s->pools_count = count;
-    s->resolved = resolved_pools(r, opened, count);
-    s->title = title_of_pools(r, question, opened, count);
-    return s;
-}
-
-size_t rc_pools_count(const rc_scenario *s) {
-    return s->pools_count ? s->pools_count : 1;
-}
-
-const rc_scenario *rc_pool(const rc_scenario *s, size_t index) {
-    return s->pools_count ? s->pools[index] : s;
-}
-
-double rc_pools_gpus(const rc_scenario *s) {
-    double gpus = 0;
-    for (size_t i = 0; i < rc_pools_count(s); i++)
-        gpus += rc_pool(s, i)->hardware.count;
-    return gpus;
-}
-
 rc_scenario *rc_scenario_open(const rc_question *question, rc_problems *problems) {
     rc_arena *arena = rc_arena_new();
     rc_resolution r = {.arena = arena, .problems = problems};
     bool good = rc_resolve_question(&r, question);
     rc_scenario *s = !r.root                        ? NULL
-                     : rc_json_get(r.root, "pools") ? open_pools(&r, question, good)
-                                                    : open_one(&r, question, good);
+                     : rc_json_get(r.root, "pools") ? rc_pools_open(&r, question, good)
+                                                    : rc_scenario_open_one(&r, question, good);
     cJSON_Delete(r.root);
     if (s && rc_problems_count(problems) == 0)
         return s;
