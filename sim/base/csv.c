@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "csv.h"
 #include "arena.h"
+#include "json.h"
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -17,6 +20,9 @@ struct rc_csv {
     long line, row_line;
     char separator;
     bool failed, started;
+    bool objects;    /* each line is a JSON object */
+    cJSON *header;   /* of those: the first, whose keys are the columns */
+    bool first_told; /* its values were given as a row too */
 };
 
 rc_csv *rc_csv_open(const char *file, rc_problems *problems) {
@@ -36,6 +42,7 @@ void rc_csv_close(rc_csv *csv) {
     if (!csv)
         return;
     gzclose(csv->in);
+    cJSON_Delete(csv->header);
     free(csv->text);
     free(csv->starts);
     free(csv);
@@ -135,13 +142,80 @@ static bool read_row(rc_csv *csv) {
     return false;
 }
 
+/* ---------- JSON lines */
+
+static void put_text(rc_csv *csv, const char *text) {
+    start_cell(csv);
+    for (; *text; text++)
+        put(csv, *text);
+    put(csv, 0);
+}
+
+/* The object of the next line that is not empty; NULL at the end or after a problem. */
+static cJSON *read_object(rc_csv *csv) {
+    while (!csv->failed) {
+        csv->used = 0;
+        csv->row_line = csv->line;
+        int c;
+        while ((c = gzgetc(csv->in)) != -1 && c != '\n')
+            put(csv, c);
+        csv->line += c == '\n';
+        if (csv->used == 0 && c == -1)
+            return NULL;
+        put(csv, 0);
+        if (!csv->text[strspn(csv->text, " \t\r")])
+            continue;
+        cJSON *object = cJSON_ParseWithOpts(csv->text, NULL, true);
+        if (cJSON_IsObject(object))
+            return object;
+        cJSON_Delete(object);
+        csv->line = csv->row_line;
+        csv->text[csv->used > 40 ? 40 : csv->used - 1] = 0;
+        fail(csv, csv->text, "one JSON object a line", "a line is no JSON object");
+    }
+    return NULL;
+}
+
+/* Whole numbers whole; lists and objects are nobody's column. */
+static void put_value(rc_csv *csv, const cJSON *value) {
+    char text[40] = "";
+    if (cJSON_IsNumber(value))
+        snprintf(text, sizeof text, value->valuedouble == floor(value->valuedouble) ? "%.0f" : "%.17g",
+                 value->valuedouble);
+    put_text(csv, cJSON_IsString(value) ? value->valuestring : text);
+}
+
+/* Keys of the first object are the columns; what another line lacks is an empty cell. */
+static bool read_object_row(rc_csv *csv) {
+    bool header = !csv->header;
+    cJSON *object = header || csv->first_told ? read_object(csv) : NULL;
+    if (header)
+        csv->header = object;
+    if (!csv->header || (!object && csv->first_told))
+        return false;
+    csv->used = csv->count = 0;
+    for (const cJSON *column = csv->header->child; column; column = column->next)
+        if (header)
+            put_text(csv, column->string);
+        else
+            put_value(csv, object ? rc_json_get(object, column->string) : column);
+    if (!header) {
+        csv->first_told = true;
+        cJSON_Delete(object);
+    }
+    return true;
+}
+
 bool rc_csv_next(rc_csv *csv) {
     if (!csv->started) {
         csv->started = true;
         skip_byte_order_mark(csv);
+        csv->objects = peek(csv) == '{';
         csv->separator = find_separator(csv);
     }
-    while (!csv->failed && read_row(csv))
+    if (csv->objects && !csv->failed && read_object_row(csv))
+        return true;
+    while (!csv->objects && !csv->failed && read_row(csv))
         if (csv->count > 1 || csv->text[0])
             return true;
     int code;

@@ -2,6 +2,7 @@
  * csv.h - tables row by row, plain or gzipped (RFC 4180).
  * A byte-order mark, CRLF line ends, a missing last newline and quoted cells are read as they are meant; the separator
  * is a comma, or a semicolon or tab where the header has those and no comma.  Empty lines are skipped.
+ * A file that begins with { holds a JSON object a line instead: the keys of the first are its header.
  */
 #ifndef RC_CSV_H
 #define RC_CSV_H

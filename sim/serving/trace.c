@@ -29,12 +29,15 @@ static bool complain(reader *r, long line, const char *found, const char *expect
 /* ---------- header */
 
 static const char *const time_names[] = {
-    "timestamp",    "arrival_s",      "arrival_ms",      "arrival_us", "arrival_ns", "arrival", "arrived_at",
-    "arrival_time", "arrival_time_s", "arrival_time_ms", "time_s",     "time_ms",    NULL};
-static const char *const input_names[] = {"contexttokens",      "input_tokens", "prompt_tokens",  "prefill_tokens",
-                                          "num_prefill_tokens", "input_toks",   "request tokens", NULL};
-static const char *const output_names[] = {"generatedtokens",   "output_tokens", "completion_tokens", "decode_tokens",
-                                           "num_decode_tokens", "output_toks",   "response tokens",   NULL};
+    "timestamp",       "arrival_s",         "arrival_ms",   "arrival_us",     "arrival_ns",
+    "arrival",         "arrived_at",        "arrival_time", "arrival_time_s", "arrival_time_ms",
+    "arrival_time_ns", "arrival_timestamp", "time_s",       "time_ms",        NULL};
+static const char *const input_names[] = {
+    "contexttokens", "input_tokens",   "prompt_tokens", "prefill_tokens", "num_prefill_tokens",
+    "input_toks",    "request tokens", "input_length",  "prompt_size",    NULL};
+static const char *const output_names[] = {
+    "generatedtokens", "output_tokens",   "completion_tokens", "decode_tokens", "num_decode_tokens",
+    "output_toks",     "response tokens", "output_length",     "token_size",    NULL};
 
 static bool find_column(reader *r, const char *const *names, size_t *column, const char *meaning) {
     for (size_t i = 0; i < rc_csv_count(r->csv); i++)
@@ -68,6 +71,29 @@ static int64_t unit_of(const char *column, const char *time_unit) {
     return 0;
 }
 
+static const char mooncake_column[] = "hash_ids";
+
+static bool has_column(const reader *r, const char *name) {
+    for (size_t i = 0; i < rc_csv_count(r->csv); i++)
+        if (strcasecmp(rc_csv_cell(r->csv, i), name) == 0)
+            return true;
+    return false;
+}
+
+/* Public formats whose times are numbers without a unit, told by a column that only they have. */
+static int64_t unit_of_format(const reader *r) {
+    static const struct {
+        const char *column;
+        int64_t ns;
+    } known[] = {{mooncake_column, 1000000}, /* Mooncake: ms */
+                 {"Log Type", 1000000000},   /* BurstGPT: s */
+                 {"token_size", 1000000000} /* Splitwise: s */};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (has_column(r, known[k].column))
+            return known[k].ns;
+    return 0;
+}
+
 static bool read_header(reader *r, const char *time_unit) {
     if (!rc_csv_next(r->csv))
         return rc_csv_failed(r->csv) ? false : complain(r, 1, "an empty file", "a header and rows", "no header");
@@ -77,6 +103,10 @@ static bool read_header(reader *r, const char *time_unit) {
     r->columns = rc_csv_count(r->csv);
     if (good)
         r->unit_ns = unit_of(rc_csv_cell(r->csv, r->time_column), time_unit);
+    if (good && r->unit_ns == 0)
+        r->unit_ns = unit_of_format(r);
+    if (good && has_column(r, mooncake_column))
+        rc_note_add(r->problems, "%s: shared prefixes (hash_ids) are not played: every prompt is read whole", r->file);
     return good;
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * trace.h - recorded loads: a CSV of arrivals and lengths, plain or gzipped.
+ * trace.h - recorded loads: arrivals and lengths, as a CSV or as JSON lines, plain or gzipped.
  *
- * Columns are found by their header, whatever their order:
- *   time    TIMESTAMP, arrival_s, arrival_ms, arrival_us, arrival_ns, arrival, timestamp, arrived_at
- *   input   ContextTokens, input_tokens, prompt_tokens, prefill_tokens
- *   output  GeneratedTokens, output_tokens, completion_tokens, decode_tokens
+ * Columns are found by their header, whatever their order and letter case (the first name of each is Azure's, then ours;
+ * input_length is Mooncake's, Request tokens BurstGPT's, prompt_size Splitwise's, input_toks guidellm's):
+ *   time    TIMESTAMP, arrival_s, arrival_ms, arrival_us, arrival_ns, arrival, arrived_at, arrival_time_ns, arrival_timestamp
+ *   input   ContextTokens, input_tokens, prompt_tokens, prefill_tokens, input_toks, input_length, prompt_size
+ *   output  GeneratedTokens, output_tokens, completion_tokens, decode_tokens, output_toks, output_length, token_size
  * Times are dates with fractions ("2023-11-16 18:15:46.6805900", T and Z allowed), or numbers whose unit is in the
- * column's name or given by the caller.  They are kept in whole nanoseconds since the first row, must not run backwards,
+ * column's name, known of the format (Mooncake ms, BurstGPT and Splitwise s) or given by the caller.  They are kept in whole nanoseconds since the first row, must not run backwards,
  * and are refused where seconds look like milliseconds.  Rows without input or output tokens are counted, not played.
  */
 #ifndef RC_TRACE_H

@@ -73,6 +73,18 @@ START_TEST(one_clock_in_many_notations) {
         "output_tokens,arrival_s,prefill_tokens\n4,1700000000.001,3\n4,1700000000.002,3\n4,1700000000.009,3\n4,"
         "1700000000.0110,3\n",
         "arrival_us;input_tokens;output_tokens\n1000;3;4\n2000;3;4\n9000;3;4\n11000;3;4",
+        "{\"timestamp\": 1, \"input_length\": 3, \"output_length\": 4, \"hash_ids\": [0, 1]}\n"
+        "{\"timestamp\": 2, \"input_length\": 3, \"output_length\": 4, \"hash_ids\": []}\n\n"
+        "{\"output_length\": 4, \"timestamp\": 9, \"input_length\": 3, \"more\": {\"a\": 1}}\r\n"
+        "{\"timestamp\": 11, \"input_length\": 3, \"output_length\": 4}", /* Mooncake: ms */
+        "{\"input_toks\": 3, \"output_toks\": 4, \"arrival_time_ns\": 46926808}\n"
+        "{\"input_toks\": 3, \"output_toks\": 4, \"arrival_time_ns\": 47926808}\n"
+        "{\"input_toks\": 3, \"output_toks\": 4, \"arrival_time_ns\": 54926808}\n"
+        "{\"input_toks\": 3, \"output_toks\": 4, \"arrival_time_ns\": 56926808}\n",
+        "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n5.001,ChatGPT,3,4,7,API log\n"
+        "5.002,GPT-4,3,4,7,API log\n5.009,ChatGPT,3,4,7,API log\n5.011,ChatGPT,3,4,7,API log\n", /* BurstGPT: s */
+        "request_id,request_type,application_id,arrival_timestamp,batch_size,prompt_size,token_size\n"
+        "0,2,0,0.001,1,3,4\n1,2,0,0.002,1,3,4\n2,2,0,0.009,1,3,4\n3,2,0,0.011,1,3,4\n", /* Splitwise: s */
     };
     static const int64_t wanted[] = {0, 1000000, 8000000, 10000000};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
@@ -114,6 +126,21 @@ START_TEST(bad_rows_are_named_by_line) {
         snprintf(text, sizeof text, "arrival_s,input_tokens,output_tokens\n%s", bad[i].rows);
         ck_assert_msg(!read_text(text, NULL, &trace, &line), "rows %zu were read", i);
         ck_assert_msg(line == bad[i].line, "rows %zu: line %ld, expected %ld", i, line, bad[i].line);
+    }
+    static const struct {
+        const char *text;
+        long line;
+    } objects[] = {
+        {"{\"arrival_s\":1,\"input_tokens\":3,\"output_tokens\":4}\n{\"arrival_s\":2,\"input_tokens\":3}\n", 2},
+        {"{\"arrival_s\":1,\"input_tokens\":3,\"output_tokens\":4}\n\n[2,3,4]\n", 3},
+        {"{\"arrival_s\":1,\"input_tokens\":3,\"output_tokens\":4}\n{\"arrival_s\":2,", 2},
+        {"{\"arrival_s\":1,\"input_tokens\":\"x\",\"output_tokens\":4}\n", 1},
+        {"{\"input_tokens\":3,\"output_tokens\":4}\n", 1}};
+    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
+        rc_trace refused;
+        long at;
+        ck_assert_msg(!read_text(objects[i].text, NULL, &refused, &at), "objects %zu were read", i);
+        ck_assert_msg(at == objects[i].line, "objects %zu: line %ld, expected %ld", i, at, objects[i].line);
     }
     rc_trace trace;
     long line;
