@@ -2,6 +2,7 @@
  * What there is: lists, single files, schemas. */
 #include "catalog.h"
 #include "policy.h"
+#include "router.h"
 #include "scenario.h"
 #include "text.h"
 #include <stdlib.h>
@@ -75,6 +76,8 @@ static void list_policies(cJSON *answer) {
     cJSON *list = rc_json_add_array(answer, "policies");
     for (size_t i = 0; rc_policies[i]; i++)
         add_entry(list, rc_policies[i]->name, rc_policies[i]->doc);
+    for (size_t i = 0; rc_routers[i]; i++)
+        add_entry(list, rc_routers[i]->name, rc_routers[i]->doc);
 }
 
 static void print_lists(FILE *out, const cJSON *answer, rc_format format) {
@@ -157,10 +160,11 @@ static cJSON *find_book(const char *name, rc_arena *arena) {
 
 static cJSON *find_policy(const char *name) {
     const rc_policy *policy = rc_policy_find(name);
-    cJSON *json = policy ? cJSON_CreateObject() : NULL;
-    if (policy) {
-        rc_json_add_text(json, "name", policy->name);
-        rc_json_add_text(json, "title", policy->doc);
+    const rc_router *router = rc_router_find(name);
+    cJSON *json = policy || router ? cJSON_CreateObject() : NULL;
+    if (json) {
+        rc_json_add_text(json, "name", name);
+        rc_json_add_text(json, "title", policy ? policy->doc : router->doc);
     }
     return json;
 }

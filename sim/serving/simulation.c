@@ -5,6 +5,7 @@
 #include "memory.h"
 #include "pipeline.h"
 #include "replica.h"
+#include "router.h"
 #include "text.h"
 #include <assert.h>
 #include <math.h>
@@ -40,6 +41,8 @@ typedef struct simulation {
     rc_request *requests;
     size_t requests_count, requests_capacity;
     rc_replica *replicas;
+    rc_fleet fleet; /* the same, as a router sees them */
+    const rc_router *router;
     rc_event_handle *stretch_ends; /* of each replica */
     uint32_t *copies;              /* that each replica belongs to */
     size_t replicas_count;
@@ -132,18 +135,6 @@ static void begin(simulation *sim, rc_replica *replica) {
         schedule_end(sim, replica);
 }
 
-/* The replica with the fewest requests among those that can hold this one; NULL: none ever could. */
-static rc_replica *route(const simulation *sim, const rc_request *request) {
-    rc_replica *best = NULL;
-    for (size_t i = 0; i < sim->replicas_count; i++) {
-        rc_replica *replica = &sim->replicas[i];
-        bool fewer = !best || rc_replica_load(replica) < rc_replica_load(best);
-        if (fewer && rc_replica_can_hold(replica, request))
-            best = replica;
-    }
-    return best;
-}
-
 static void record(simulation *sim) {
     double waiting = 0, running = 0, used = 0, before = 0, total = 0;
     for (size_t i = 0; i < sim->replicas_count; i++) {
@@ -193,7 +184,7 @@ static void on_ready(simulation *sim, uint32_t index) {
 static void on_arrival(simulation *sim, uint32_t index) {
     if (!sim->closed)
         schedule_next(sim);
-    rc_replica *replica = route(sim, &sim->requests[index]);
+    rc_replica *replica = sim->router->choose(&sim->fleet, &sim->requests[index]);
     if (!replica) {
         lose(sim, index);
         return;
@@ -339,6 +330,7 @@ static void make_replicas(simulation *sim, bool stepwise) {
         make_replicas_of(sim, (uint32_t)i, copy, stepwise);
         copy += (uint32_t)sim->pools[i].scenario->parallel.replicas;
     }
+    sim->fleet = (rc_fleet){.replicas = sim->replicas, .count = sim->replicas_count};
 }
 
 /* Requests are kept in order of arrival for the reports; a closed load adds them as clients ask, thinking mixes them. */
@@ -407,8 +399,9 @@ rc_status rc_simulate(const rc_scenario *s, bool stepwise, rc_run_result *result
                       .events = rc_event_queue_new(),
                       .closed = s->workload.arrival.kind == RC_ARRIVAL_CLOSED,
                       .metrics = rc_allocate(sizeof(rc_metrics)),
+                      .router = rc_router_find(s->router),
                       .horizon = RC_NEVER};
-    bool good = plan_pools(&sim) && check_duration(s, problems) &&
+    bool good = sim.router && plan_pools(&sim) && check_duration(s, problems) &&
                 rc_arrivals_open(&sim.arrivals, &s->workload, s->seed, problems);
     if (good) {
         rc_recorder_init(&sim.metrics->recorder);

@@ -39,6 +39,7 @@ typedef struct scenario_file {
     rc_workload workload;
     bool has_workload;
     int role;
+    const char *router;
     price_file price;
     const char **objectives;
     size_t objectives_count;
@@ -194,6 +195,7 @@ RC_TABLE(rc_scenario_table, scenario_file, "scenario", "A question: a model on a
          {"engine", RC_FIELD_OBJECT, FIELD(engine), "engine settings", .table = &engine_table},
          {"workload", RC_FIELD_CUSTOM, FIELD(workload), "name, path or object of a load", .custom = read_workload,
           .custom_schema = "{\"type\":[\"string\",\"object\"]}"},
+         {"router", RC_FIELD_TEXT, FIELD(router), "which replica a request goes to"},
          {"price", RC_FIELD_OBJECT, FIELD(price), "what a GPU costs", .table = &price_table},
          {"objectives", RC_FIELD_TEXTS, FIELD(objectives), "limits, as \"ttft:2s:p99\"",
           .count_offset = FIELD(objectives_count)},
@@ -479,6 +481,7 @@ static bool fill(rc_scenario *s, const scenario_file *file, rc_resolution *r, rc
     s->offload = file->offload;
     s->engine = file->engine.engine;
     s->role = file->role;
+    s->router = file->router;
     s->has_workload = file->has_workload;
     s->workload = file->workload;
     s->seed = (uint64_t)file->seed;

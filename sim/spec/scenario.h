@@ -80,6 +80,7 @@ struct rc_scenario {
     rc_engine engine;
     bool has_workload;
     rc_workload workload;
+    const char *router;      /* NULL: the usual one */
     const char *price_book;  /* NULL: no price */
     double usd_per_gpu_hour; /* NaN: no price */
     rc_objective *objectives;

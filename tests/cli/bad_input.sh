@@ -160,6 +160,7 @@ layouts() {
     done
     refused "a fused kernel with nothing to fuse" 3 engine.fused_experts true "dp and ep" \
         explain k3-8xb300 --set engine.fused_experts=true
+    refused "unknown router" 3 router round-robbin 'did you mean "round-robin"' run k3-nvl72 --set router=round-robbin
     refused "a role without pools" 4 role prefill any run k3-8xb300 --set role=prefill
     refused "stages that no link joins" 4 hardware h100-sxm-nvlink "outer level" run k3-8xb300 --set model=llama-3.1-8b \
         --set 'hardware={"accelerator":"h100-sxm","count":24,"fabric":"h100-sxm-nvlink"}' \

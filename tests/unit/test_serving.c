@@ -571,6 +571,34 @@ START_TEST(collectives_and_hand_offs_share_a_link) {
 }
 END_TEST
 
+/* Four replicas: round robin deals in turn, the others even out what is under way; queues of prompts alike, fewest requests
+ * decide.  With lengths as uneven as here, dealing in turn waits longer. */
+START_TEST(routers_choose_replicas) {
+    static const char *const routers[] = {"router=round-robin", "router=fewest-requests", "router=shortest-queue"};
+    double waited[3];
+    for (int i = 0; i < 3; i++) {
+        rc_run_result r =
+            run_of("llama70b-4xh100",
+                   SETTINGS(routers[i], "hardware.count=16", "parallel.replicas=4", "engine.max_running=16",
+                            "workload.arrival.rate=10", "workload.requests=1200",
+                            "workload.output_tokens={\"lognormal\":{\"mean\":256,\"sigma\":1.4,\"max\":4096}}"),
+                   false);
+        ck_assert_double_eq(r.completed, 1200);
+        double of[4] = {0};
+        for (size_t q = 0; q < r.requests_count; q++) {
+            ck_assert(i > 0 || r.requests[q].replica == q % 4);
+            of[r.requests[q].replica]++;
+        }
+        for (int replica = 0; replica < 4; replica++)
+            ck_assert_double_ge(of[replica], 200);
+        waited[i] = r.ttft_s.p95;
+        rc_run_result_free(&r);
+    }
+    ck_assert_double_lt(waited[1], waited[0]);
+    ck_assert_double_lt(waited[2], waited[0]);
+}
+END_TEST
+
 /* A request goes to a pool that can hold it, however idle the other is; and what a run says it was can be asked again. */
 START_TEST(pools_are_asked_what_they_can_hold) {
     static const char *const settings[] = {
@@ -698,6 +726,7 @@ int main(void) {
                                      captured_prompts_do_not_wait_for_the_host,
                                      the_cache_is_as_large_as_told,
                                      replicas_share_a_load,
+                                     routers_choose_replicas,
                                      pools_of_hardware_share_a_load,
                                      pools_are_asked_what_they_can_hold,
                                      micro_batches_share_a_cache,
