@@ -263,6 +263,7 @@ typedef struct rc_request_record {
     double admitted_s;
     uint32_t preemptions;
     uint32_t replica;
+    uint32_t found_tokens; /* of the prompt, in the prefix cache */
 } rc_request_record;
 
 enum { RC_TIMELINE_POINTS = 128 };
@@ -305,6 +306,9 @@ typedef struct rc_run_result {
     size_t pools_count;                      /* 0 where there is one kind of hardware */
     double completed, queued, running, lost; /* requests */
     double preemptions;
+    /* Tokens of prompts that were admitted; of these, found in a prefix cache; of these, loaded from below the card. */
+    double prompt_tokens, found_tokens, loaded_tokens;
+    bool keeps_prefixes; /* some pool has a prefix cache */
     double duration_s;
     double output_tokens, input_tokens; /* of completed and cut-off requests alike, as produced */
     double output_tokens_per_s, input_tokens_per_s, total_tokens_per_s; /* whole rack */

@@ -176,8 +176,14 @@ static cJSON *read_object(rc_csv *csv) {
     return NULL;
 }
 
-/* Whole numbers whole; lists and objects are nobody's column. */
+/* Whole numbers whole; lists as they are written; objects are nobody's column. */
 static void put_value(rc_csv *csv, const cJSON *value) {
+    if (cJSON_IsArray(value)) {
+        char *list = cJSON_PrintUnformatted(value);
+        put_text(csv, list);
+        cJSON_free(list);
+        return;
+    }
     char text[40] = "";
     if (cJSON_IsNumber(value))
         snprintf(text, sizeof text, value->valuedouble == floor(value->valuedouble) ? "%.0f" : "%.17g",

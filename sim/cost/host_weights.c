@@ -10,15 +10,20 @@ typedef struct splitter {
     double sharers; /* GPUs of a node, which share the host */
 } splitter;
 
-static double host_link_s_per_byte(const splitter *s) {
-    return fmin(s->host->gpus_per_link, s->sharers) /
-           (s->host->link_efficiency * s->scenario->hardware.accelerator.host_link_bytes_per_s);
+static double gpus_of_node(const rc_scenario *s) {
+    return fmin(s->hardware.per_node, s->hardware.count);
+}
+
+double rc_host_link_s_per_byte(const rc_scenario *s) {
+    const rc_host *host = &s->hardware.host;
+    return fmin(host->gpus_per_link, gpus_of_node(s)) /
+           (host->link_efficiency * s->hardware.accelerator.host_link_bytes_per_s);
 }
 
 /* The same kernel where its weights lie. */
 static void move(const splitter *s, rc_rate *rate) {
     if (!s->by_host) {
-        rate->link_s_per_weight_byte = host_link_s_per_byte(s);
+        rate->link_s_per_weight_byte = rc_host_link_s_per_byte(s->scenario);
         return;
     }
     const rc_host *h = s->host;
@@ -96,7 +101,7 @@ static void plan_copies(const splitter *s, rc_step_plan *plan) {
         moe += plan->experts[i].count;
     plan->host_copies = (rc_host_copies){.count = 2 * ((o->layers > 0) + moe * (1 - o->layers) * o->experts),
                                          .bytes_per_token = s->scenario->model.hidden * BF16_BYTES,
-                                         .s_per_byte = host_link_s_per_byte(s),
+                                         .s_per_byte = rc_host_link_s_per_byte(s->scenario),
                                          .latency_s = s->host->link_latency_s};
 }
 

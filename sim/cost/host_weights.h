@@ -15,6 +15,8 @@
 
 /* Splits off what lies on the host; a plan without offload stays as it is. */
 void rc_host_weights_apply(rc_step_plan *plan, const rc_scenario *scenario);
+/* A byte between a card and the host, over the link as GPUs of a node share it. */
+double rc_host_link_s_per_byte(const rc_scenario *scenario);
 /* Adds the copies of `tokens` to the host and back. */
 void rc_host_copies_add(const rc_step_plan *plan, double tokens, rc_step_cost *cost);
 #endif

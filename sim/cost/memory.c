@@ -142,8 +142,13 @@ rc_memory rc_memory_of(const rc_scenario *s, const rc_parallel *p) {
     return memory_of(s, p, &weights);
 }
 
+double rc_state_slots(const rc_scenario *s) {
+    const rc_stack_memory *of = &s->hardware.stack.memory;
+    return s->engine.prefix_cache && !isnan(of->kept_state_slots) ? of->kept_state_slots : of->state_slots;
+}
+
 double rc_request_bytes(const rc_scenario *s, const rc_memory *memory, double tokens) {
-    return tokens * memory->kv_bytes_per_token + s->hardware.stack.memory.state_slots * memory->state_bytes_per_request;
+    return tokens * memory->kv_bytes_per_token + rc_state_slots(s) * memory->state_bytes_per_request;
 }
 
 double rc_longest_request(const rc_scenario *s) {
@@ -152,7 +157,7 @@ double rc_longest_request(const rc_scenario *s) {
         return allowed;
     if (s->workload.arrival.kind == RC_ARRIVAL_TRACE)
         return isfinite(s->engine.max_context) ? allowed : 1; /* its rows are looked at when they come */
-    return fmin(allowed, rc_length_longest(&s->workload.input) + rc_length_longest(&s->workload.output));
+    return fmin(allowed, rc_workload_longest(&s->workload));
 }
 
 /* Weights and caches that the cards of a node have on their host. */
@@ -257,7 +262,7 @@ static double redundant_bytes(const rc_scenario *s) {
 
 static void fill_memory(const rc_scenario *s, const rc_memory *memory, rc_fit_result *r) {
     double longest = rc_longest_request(s), request = rc_request_bytes(s, memory, longest);
-    double state = s->hardware.stack.memory.state_slots * memory->state_bytes_per_request;
+    double state = rc_state_slots(s) * memory->state_bytes_per_request;
     rc_parallel one = {1, 1, 1, 1, 1, 1};
     stage all = {0, s->model.layers_total, true, true};
     stage_caches(s, &one, &all, 1, &r->kv_bytes_per_token_total, &r->state_bytes_per_request_total);

@@ -24,6 +24,7 @@ typedef struct rc_memory {
 } rc_memory;
 
 rc_memory rc_memory_of(const rc_scenario *scenario, const rc_parallel *parallel);
+double rc_state_slots(const rc_scenario *scenario); /* recurrent states that memory is set aside for, of a request */
 /* Bytes of caches that a request of `tokens` takes on a GPU. */
 double rc_request_bytes(const rc_scenario *scenario, const rc_memory *memory, double tokens);
 /* The longest request the load or the engine's limit asks for. */

@@ -66,6 +66,10 @@ static void objectives_json(cJSON *a, const rc_run_result *r) {
     }
 }
 
+static double share_of(double part, double whole) {
+    return whole > 0 ? part / whole : 0;
+}
+
 static void timeline_json(cJSON *a, const rc_timeline *t) {
     cJSON *timeline = rc_json_add_object(a, "timeline");
     rc_json_add_number(timeline, "bucket_s", t->bucket_s);
@@ -125,7 +129,14 @@ static cJSON *run_json(const rc_run_result *r, bool timing) {
     interval_json(a, r);
     rc_json_add_number(a, "goodput_per_s", r->goodput_per_s);
     objectives_json(a, r);
-    rc_json_add_number(rc_json_add_object(a, "prefix_cache"), "hit_rate", 0);
+    cJSON *prefixes = rc_json_add_object(a, "prefix_cache");
+    rc_json_add_number(prefixes, "hit_rate", share_of(r->found_tokens, r->prompt_tokens));
+    if (r->keeps_prefixes) {
+        rc_json_add_number(prefixes, "loaded_rate", share_of(r->loaded_tokens, r->prompt_tokens));
+        rc_json_add_number(prefixes, "prompt_tokens", r->prompt_tokens);
+        rc_json_add_number(prefixes, "found_tokens", r->found_tokens);
+        rc_json_add_number(prefixes, "loaded_tokens", r->loaded_tokens);
+    }
     rc_json_add_bool(a, "stationary", r->stationary);
     rc_json_add_number(a, "queue_growth_per_s", r->queue_growth_per_s);
     rc_json_add_number(a, "events", r->events);
@@ -213,6 +224,15 @@ static void print_pools(FILE *out, const rc_run_result *r) {
     }
 }
 
+static void print_prefixes(FILE *out, const rc_run_result *r) {
+    char a[40];
+    fprintf(out, "prefix cache: %.1f %% of %s prompt tokens were found",
+            100 * share_of(r->found_tokens, r->prompt_tokens), rc_count_text(a, sizeof a, r->prompt_tokens));
+    if (r->loaded_tokens > 0)
+        fprintf(out, ", %.1f %% loaded from below the card", 100 * share_of(r->loaded_tokens, r->prompt_tokens));
+    fprintf(out, "\n");
+}
+
 static void print_head(FILE *out, const rc_run_result *r) {
     char a[40], b[40];
     if (r->pools_count)
@@ -233,6 +253,8 @@ static void print_head(FILE *out, const rc_run_result *r) {
     if (r->preemptions > 0)
         fprintf(out, ", %.0f preemptions", r->preemptions);
     fprintf(out, "; %.1f running on average\n", r->concurrency_mean);
+    if (r->keeps_prefixes)
+        print_prefixes(out, r);
     if (!r->stationary)
         fprintf(out, "OVERLOAD: the queue grows by %.3g requests a second; latencies depend on how long this lasts\n",
                 r->queue_growth_per_s);

@@ -4,7 +4,7 @@
 #include "catalog.h"
 #include "histogram.h"
 #include "text.h"
-#include "trace.h"
+#include "trace_content.h"
 #include "whole_file.h"
 #include <gsl/gsl_sort.h>
 #include <stdlib.h>
@@ -58,6 +58,13 @@ static void print_trace(FILE *out, const char *file, const rc_trace *trace, rc_f
         rc_json_add_number(a, "peak_minute_rate_per_s", peak_rate(trace));
         rc_json_add_number(a, "input_tokens_total", input.mean * input.count);
         rc_json_add_number(a, "output_tokens_total", output.mean * output.count);
+        if (trace->blocks > 0) {
+            rc_json_add_number(a, "blocks", trace->blocks);
+            rc_json_add_number(a, "block_hit_rate", trace->repeated_blocks / trace->blocks);
+        }
+        if (trace->sessions > 0)
+            rc_json_add_number(a, "sessions", (double)trace->sessions);
+        rc_json_add_number(a, "repeated_tokens", trace->repeated_tokens);
         rc_add_percentiles(a, "input_tokens", &input);
         rc_add_percentiles(a, "output_tokens", &output);
         rc_json_print(out, a);
@@ -69,6 +76,15 @@ static void print_trace(FILE *out, const char *file, const rc_trace *trace, rc_f
     fprintf(out, ", %.3g a second on average, %.3g in the busiest minute\n", rate, peak_rate(trace));
     print_lengths(out, "input", &input);
     print_lengths(out, "output", &output);
+    if (trace->blocks > 0)
+        fprintf(out,
+                "prefixes: %.1f %% of %s blocks of %d tokens were there before, the most that any cache could find\n",
+                100 * trace->repeated_blocks / trace->blocks, rc_count_text(a, sizeof a, trace->blocks),
+                RC_TRACE_BLOCK_TOKENS);
+    if (trace->sessions > 0)
+        fprintf(out, "prefixes: %s sessions; %.1f %% of input tokens repeat what was said before\n",
+                rc_count_text(a, sizeof a, (double)trace->sessions),
+                100 * trace->repeated_tokens / (input.mean * input.count));
     if (trace->skipped_zero)
         fprintf(out, "%zu rows without input or output tokens are not played\n", trace->skipped_zero);
 }

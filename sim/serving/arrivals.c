@@ -3,34 +3,21 @@
 #include <math.h>
 #include <stdlib.h>
 
-bool rc_arrivals_open(rc_arrivals *a, const rc_workload *workload, uint64_t seed, rc_problems *problems) {
+bool rc_arrivals_open(rc_arrivals *a, const rc_workload *workload, bool told, uint64_t seed, rc_problems *problems) {
     *a = (rc_arrivals){.workload = workload,
                        .intervals = rc_random_new(seed, "arrival intervals"),
-                       .lengths = rc_random_new(seed, "request lengths"),
                        .thinking = rc_random_new(seed, "think times"),
                        .limit = workload->requests > 0 ? workload->requests : INFINITY};
     const rc_arrival *arrival = &workload->arrival;
+    rc_sessions_init(&a->sessions, workload, told, seed);
     return arrival->kind != RC_ARRIVAL_TRACE || rc_trace_read(arrival->file, arrival->time_unit, &a->trace, problems);
 }
 
 void rc_arrivals_close(rc_arrivals *a) {
     rc_random_free(a->intervals);
-    rc_random_free(a->lengths);
+    rc_sessions_free(&a->sessions);
     rc_random_free(a->thinking);
     rc_trace_free(&a->trace);
-}
-
-static uint32_t draw_length(rc_random *random, const rc_length *length) {
-    switch (length->kind) {
-    case RC_LENGTH_UNIFORM: return (uint32_t)rc_random_between(random, (uint64_t)length->low, (uint64_t)length->high);
-    case RC_LENGTH_LOGNORMAL: {
-        const double longest = 1e9;
-        double drawn = round(rc_random_lognormal(random, length->median, length->sigma));
-        return (uint32_t)fmax(1, fmin(drawn, fmin(length->max, longest)));
-    }
-    case RC_LENGTH_EMPIRICAL: return (uint32_t)length->values[rc_random_between(random, 0, length->values_count - 1)];
-    default: return (uint32_t)length->low;
-    }
 }
 
 static bool next_row(rc_arrivals *a, rc_asked *asked) {
@@ -43,7 +30,11 @@ static bool next_row(rc_arrivals *a, rc_asked *asked) {
         if (seconds < from || seconds >= to)
             continue;
         a->next_row++;
-        *asked = (rc_asked){(seconds - from) / arrival->scale, row->input_tokens, row->output_tokens};
+        *asked =
+            (rc_asked){.time_s = (seconds - from) / arrival->scale, .turn = {row->input_tokens, row->output_tokens}};
+        if (a->sessions.told)
+            asked->session =
+                rc_session_alone(&a->sessions, a->trace.pieces + row->first_piece, row->pieces, &asked->turn);
         return true;
     }
     return false;
@@ -70,9 +61,22 @@ bool rc_arrivals_next(rc_arrivals *a, rc_asked *asked) {
     a->asked++;
     a->time_s += interval_of(a);
     asked->time_s = a->time_s;
-    asked->input_tokens = draw_length(a->lengths, &a->workload->input);
-    asked->output_tokens = draw_length(a->lengths, &a->workload->output);
+    asked->session = rc_session_begin(&a->sessions, &asked->turn);
     return true;
+}
+
+bool rc_arrivals_go_on(rc_arrivals *a, rc_session *session, rc_asked *asked) {
+    *asked = (rc_asked){.session = session};
+    if (session && a->asked < a->limit && rc_session_go_on(&a->sessions, session, &asked->turn, &asked->time_s)) {
+        a->asked++;
+        return true;
+    }
+    rc_session_end(&a->sessions, session);
+    return false;
+}
+
+void rc_arrivals_give_up(rc_arrivals *a, rc_session *session) {
+    rc_session_end(&a->sessions, session);
 }
 
 double rc_arrivals_think_s(rc_arrivals *a) {

@@ -7,25 +7,32 @@
 #ifndef RC_ARRIVALS_H
 #define RC_ARRIVALS_H
 #include "random.h"
+#include "session.h"
 #include "trace.h"
 #include "workload.h"
 
 typedef struct rc_asked {
     double time_s; /* since the run began; open loads only */
-    uint32_t input_tokens, output_tokens;
+    rc_turn turn;
+    rc_session *session; /* whose turn it is; NULL: contents are not told and sessions have one turn */
 } rc_asked;
 
 typedef struct rc_arrivals {
     const rc_workload *workload;
-    rc_random *intervals, *lengths, *thinking;
+    rc_random *intervals, *thinking;
+    rc_sessions sessions;
     rc_trace trace;
     size_t next_row;
     double time_s, asked, limit; /* limit: requests to come in all; infinite: until the duration ends */
 } rc_arrivals;
 
 /* False and problems where a trace cannot be read. */
-bool rc_arrivals_open(rc_arrivals *arrivals, const rc_workload *workload, uint64_t seed, rc_problems *problems);
+bool rc_arrivals_open(rc_arrivals *arrivals, const rc_workload *workload, bool told, uint64_t seed,
+                      rc_problems *problems);
 void rc_arrivals_close(rc_arrivals *arrivals);
-bool rc_arrivals_next(rc_arrivals *arrivals, rc_asked *asked); /* false: no more */
-double rc_arrivals_think_s(rc_arrivals *arrivals);             /* pause of a client of a closed load */
+bool rc_arrivals_next(rc_arrivals *arrivals, rc_asked *asked); /* the first turn of a session; false: no more */
+/* An answer was given: the session's next turn, time_s after it; false: that was the last, and the session is over. */
+bool rc_arrivals_go_on(rc_arrivals *arrivals, rc_session *session, rc_asked *asked);
+void rc_arrivals_give_up(rc_arrivals *arrivals, rc_session *session); /* it asks no more; NULL is fine */
+double rc_arrivals_think_s(rc_arrivals *arrivals);                    /* pause of a client of a closed load */
 #endif

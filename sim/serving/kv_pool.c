@@ -16,15 +16,14 @@ uint64_t rc_kv_blocks(const rc_kv_pool *pool, uint64_t tokens) {
 
 bool rc_kv_take(rc_kv_pool *pool, uint64_t tokens) {
     uint64_t blocks = rc_kv_blocks(pool, tokens);
-    if (blocks > pool->memory->free)
+    if (blocks > rc_kv_available(pool->memory))
         return false;
-    pool->memory->free -= blocks;
+    rc_kv_memory_take(pool->memory, blocks);
     return true;
 }
 
 void rc_kv_give(rc_kv_pool *pool, uint64_t tokens) {
-    pool->memory->free += rc_kv_blocks(pool, tokens);
-    assert(pool->memory->free <= pool->memory->total);
+    rc_kv_memory_give(pool->memory, rc_kv_blocks(pool, tokens));
 }
 
 static uint64_t *residue(const rc_kv_pool *pool, uint64_t cached, uint64_t step) {
@@ -52,7 +51,7 @@ static uint64_t needed(const rc_kv_pool *pool, uint64_t step) {
 uint64_t rc_kv_steps(const rc_kv_pool *pool, uint64_t step, uint64_t wanted) {
     if (pool->decoding == 0)
         return wanted;
-    uint64_t cycles = pool->memory->free / pool->decoding, left = pool->memory->free % pool->decoding;
+    uint64_t there = rc_kv_available(pool->memory), cycles = there / pool->decoding, left = there % pool->decoding;
     if (cycles > wanted / pool->block_tokens)
         return wanted; /* enough for every sequence to fill a block more than it will */
     uint64_t steps = cycles * pool->block_tokens;
@@ -65,6 +64,5 @@ void rc_kv_advance(rc_kv_pool *pool, uint64_t step, uint64_t steps) {
     uint64_t cycles = steps / pool->block_tokens, taken = cycles * pool->decoding;
     for (uint64_t i = cycles * pool->block_tokens; i < steps; i++)
         taken += needed(pool, step + i);
-    assert(taken <= pool->memory->free);
-    pool->memory->free -= taken;
+    rc_kv_memory_take(pool->memory, taken);
 }

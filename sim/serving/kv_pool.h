@@ -9,14 +9,9 @@
 #ifndef RC_KV_POOL_H
 #define RC_KV_POOL_H
 #include "arena.h"
+#include "kv_memory.h"
 #include <stdbool.h>
 #include <stdint.h>
-
-/* Blocks of a copy of the model. */
-typedef struct rc_kv_memory {
-    uint64_t total, free;
-    uint32_t stepping; /* micro-batches with a step under way */
-} rc_kv_memory;
 
 typedef struct rc_kv_pool {
     rc_kv_memory *memory; /* not its own */
@@ -34,7 +29,7 @@ void rc_kv_give(rc_kv_pool *pool, uint64_t tokens);
 /* A sequence with `cached` tokens begins or ends decoding before step `step`. */
 void rc_kv_decode_begins(rc_kv_pool *pool, uint64_t cached, uint64_t step);
 void rc_kv_decode_ends(rc_kv_pool *pool, uint64_t cached, uint64_t step);
-/* How many steps from `step` on the free blocks last, at most `wanted`. */
+/* How many steps from `step` on the blocks that can be had last, at most `wanted`. */
 uint64_t rc_kv_steps(const rc_kv_pool *pool, uint64_t step, uint64_t wanted);
 /* Takes the blocks of `steps` decode steps from `step` on; they must last. */
 void rc_kv_advance(rc_kv_pool *pool, uint64_t step, uint64_t steps);

@@ -157,6 +157,7 @@ static void fill_records(const rc_request *requests, size_t count, const uint32_
                                 .first_token_s = seconds_between(0, r->first_token),
                                 .finish_s = seconds_between(0, r->finish),
                                 .preemptions = r->preemptions,
+                                .found_tokens = r->found,
                                 .replica = r->replica == UINT32_MAX ? UINT32_MAX : copies[r->replica]};
     }
 }
@@ -198,6 +199,11 @@ void rc_metrics_finish(const rc_metrics *m, const rc_scenario *s, const rc_reque
     r->completed = m->completed;
     r->lost = m->lost;
     r->preemptions = m->preemptions;
+    r->prompt_tokens = m->prompt_tokens;
+    r->found_tokens = m->found_tokens;
+    r->loaded_tokens = m->loaded_tokens;
+    for (size_t i = 0; i < rc_pools_count(s); i++)
+        r->keeps_prefixes = r->keeps_prefixes || rc_pool(s, i)->engine.prefix_cache;
     r->duration_s = end_s;
     r->output_tokens = m->output_tokens;
     r->input_tokens = m->input_tokens;

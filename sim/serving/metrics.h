@@ -15,6 +15,8 @@ typedef struct rc_metrics {
     double steps, decode_steps, decode_sequences; /* the last: sum over decode steps */
     double output_tokens, input_tokens;
     double completed, lost, preemptions;
+    double prompt_tokens, found_tokens,
+        loaded_tokens; /* of admitted prompts; in prefix caches; of these, below the device */
     rc_histogram itl;
     rc_recorder recorder;
 } rc_metrics;

@@ -36,7 +36,7 @@ void rc_replica_init(rc_replica *r, uint32_t index, const rc_scenario *s, const 
                       .max_running = ceil(s->engine.max_running / s->parallel.pp),
                       .max_batched_tokens = s->engine.max_batched_tokens};
     rc_kv_pool_init(&r->pool, memory, (uint32_t)block.tokens, (uint64_t)block.state_blocks, arena);
-    r->free_before = r->pool.memory->free;
+    r->available_before = rc_kv_available(r->pool.memory);
     r->fixed_count = (size_t)fmin(fmin(r->max_running, (double)r->pool.memory->total) + 1, FIXED_MAX);
     r->fixed = rc_allocate(r->fixed_count * sizeof *r->fixed);
 }
@@ -101,36 +101,107 @@ static void enqueue_in_front(rc_replica *r, uint32_t request) {
     r->waiting_tokens += rc_request_prompt(request_of(r, request));
 }
 
-/* There is room for the first waiting request. */
-static bool admissible(const rc_replica *r) {
-    if (r->waiting_count == 0 || (double)(r->prefilling_count + r->decoding_count) >= r->max_running)
-        return false;
-    /* One free block is left for each running request, so that admitting never preempts at once. */
-    const rc_request *first = request_of(r, r->waiting[r->waiting_first & (r->waiting_capacity - 1)]);
-    return rc_kv_blocks(&r->pool, rc_request_prompt(first)) + r->decoding_count <= r->pool.memory->free;
+static uint32_t first_waiting(const rc_replica *r) {
+    return r->waiting[r->waiting_first & (r->waiting_capacity - 1)];
 }
 
-/* The first waiting request would have to be split, though prompts are read whole. */
-static bool must_be_split(const rc_replica *r, double budget) {
-    double prompt = rc_request_prompt(request_of(r, r->waiting[r->waiting_first & (r->waiting_capacity - 1)]));
+/* What of its prompt is in the cache.  One token is left to compute: the answer's first comes of it. */
+static rc_prefix_match look_up(const rc_replica *r, const rc_request *request) {
+    if (!r->cache || !request->session)
+        return (rc_prefix_match){.near.node = RC_INDEX_NONE, .all.node = RC_INDEX_NONE};
+    return rc_prefix_find(r->cache, &request->session->content, rc_request_prompt(request) - 1);
+}
+
+/* One block that can be had is left for each running request, so that admitting never preempts at once. */
+static bool has_room(const rc_replica *r, const rc_request *request, const rc_prefix_hit *hit) {
+    uint64_t found = hit->tokens / r->pool.block_tokens, loads = found - hit->device_blocks;
+    uint64_t own = rc_kv_blocks(&r->pool, rc_request_prompt(request) - hit->tokens);
+    return own + loads + r->decoding_count + hit->idle_blocks <= rc_kv_available(r->pool.memory);
+}
+
+static bool may_run_more(const rc_replica *r) {
+    return r->waiting_count > 0 && (double)(r->prefilling_count + r->decoding_count) < r->max_running;
+}
+
+/* There is room for the first waiting request. */
+static bool admissible(const rc_replica *r) {
+    if (!may_run_more(r))
+        return false;
+    const rc_request *first = request_of(r, first_waiting(r));
+    rc_prefix_match match = look_up(r, first);
+    return has_room(r, first, &match.near);
+}
+
+/* Computing so many tokens after `past` others, in steps of their own. */
+static double compute_s(rc_replica *r, double past, double tokens) {
+    double by_where[RC_WHERE_COUNT], chunk = fmin(tokens, r->max_batched_tokens);
+    rc_load load = {.tokens = chunk,
+                    .prefill_tokens = chunk,
+                    .prefill_sequences = 1,
+                    .prefill_past = past,
+                    .prefill_longest = past + chunk};
+    for (int reach = 0; reach < r->plan->reaches_count; reach++)
+        load.prefill_pairs[reach] = rc_chunk_pairs(past, chunk, r->plan->reaches[reach]);
+    rc_step_price(r->plan, &load, &r->cost);
+    return rc_step_seconds(&r->cost, by_where) * tokens / chunk;
+}
+
+/* Loads what lies in tiers below where that is faster than computing it, and has room. */
+static rc_prefix_hit choose_hit(rc_replica *r, const rc_request *request, const rc_prefix_match *match) {
+    const rc_prefix_hit *near = &match->near, *all = &match->all;
+    if (all->tokens <= near->tokens || !has_room(r, request, all))
+        return *near;
+    double load_s = rc_prefix_load_s(r->cache, all);
+    return load_s < compute_s(r, near->tokens, (double)all->tokens - near->tokens) ? *all : *near;
+}
+
+/* The request would have to be split, though prompts are read whole. */
+static bool must_be_split(const rc_replica *r, double tokens, double budget) {
     double most = r->max_batched_tokens - (double)r->decoding_count;
-    return r->scenario->engine.whole_prompts && prompt > budget && (prompt <= most || r->chunks_tokens > 0);
+    return r->scenario->engine.whole_prompts && tokens > budget && (tokens <= most || r->chunks_tokens > 0);
+}
+
+/* Blocks for its prompt: those of a hit, and its own for the rest. */
+static void take_room(rc_replica *r, rc_request *request, const rc_prefix_hit *hit) {
+    request->shared = request->prefilled = hit->tokens;
+    request->node = hit->node;
+    if (r->cache) {
+        rc_prefix_take(r->cache, hit);
+        r->loading_s += rc_prefix_load_s(r->cache, hit);
+    }
+    rc_kv_take(&r->pool, rc_request_prompt(request) - hit->tokens);
+}
+
+static void count_found(rc_replica *r, rc_request *request, const rc_prefix_match *match) {
+    request->found = request->prefilled;
+    request->loaded = request->found > match->near.tokens ? request->found - match->near.tokens : 0;
+    r->metrics->prompt_tokens += request->input_tokens;
+    r->metrics->found_tokens += request->found;
+    r->metrics->loaded_tokens += request->loaded;
 }
 
 bool rc_replica_admit(rc_replica *r, double budget) {
     bool looks = r->decoding_count == 0 || r->step >= r->intake.opens;
-    if (!looks || !admissible(r) || must_be_split(r, budget))
+    if (!looks || !may_run_more(r))
         return false;
-    uint32_t index = r->waiting[r->waiting_first & (r->waiting_capacity - 1)];
+    uint32_t index = first_waiting(r);
     rc_request *request = request_of(r, index);
+    rc_prefix_match match = look_up(r, request);
+    if (!has_room(r, request, &match.near))
+        return false;
+    rc_prefix_hit hit = choose_hit(r, request, &match);
+    if (must_be_split(r, rc_request_prompt(request) - hit.tokens, budget))
+        return false;
     r->waiting_first = (r->waiting_first + 1) & (r->waiting_capacity - 1);
     r->waiting_count--;
     r->waiting_tokens -= rc_request_prompt(request);
-    rc_kv_take(&r->pool, rc_request_prompt(request));
-    request->prefilled = 0;
+    take_room(r, request, &hit);
+    request->branch = match.branch;
     request->admission = r->admissions++;
-    if (request->admitted == RC_NEVER)
+    if (request->admitted == RC_NEVER) {
         request->admitted = r->began;
+        count_found(r, request, &match);
+    }
     r->prefilling = rc_grow(r->prefilling, r->prefilling_count, &r->prefilling_capacity, sizeof *r->prefilling);
     r->prefilling[r->prefilling_count++] = index;
     return true;
@@ -152,6 +223,34 @@ double rc_replica_chunk_admitted(rc_replica *r, double budget) {
 
 double rc_replica_chunk_last(rc_replica *r, double budget) {
     return give_chunk(r, r->prefilling[r->prefilling_count - 1], budget);
+}
+
+/* ---------- what a request holds */
+
+/* Its blocks are given back; what it has computed of its content stays in the cache for others. */
+static void release(rc_replica *r, rc_request *request, uint64_t holds, uint64_t computed) {
+    rc_kv_give(&r->pool, holds - request->shared);
+    if (r->cache && request->session) {
+        rc_prefix_run run = {request->shared, computed, request->branch};
+        uint32_t node = rc_prefix_put(r->cache, &request->session->content, &run, request->node);
+        rc_prefix_save_states(r->cache, &run, node);
+        rc_prefix_unlock(r->cache, node);
+    }
+    request->shared = 0;
+    request->node = RC_INDEX_NONE;
+}
+
+/* Its prompt is computed: from now on others can use it too. */
+static void share_prompt(rc_replica *r, rc_request *request, uint64_t prompt) {
+    if (!r->cache || !request->session)
+        return;
+    rc_prefix_run run = {request->shared, prompt, request->branch};
+    rc_kv_give(&r->pool, prompt - request->shared);
+    request->node = rc_prefix_put(r->cache, &request->session->content, &run, request->node);
+    request->shared = (uint32_t)(prompt - prompt % r->pool.block_tokens);
+    rc_kv_take(&r->pool, prompt - request->shared);
+    rc_prefix_save_states(r->cache, &run, request->node);
+    request->branch = 0;
 }
 
 /* ---------- decoding requests */
@@ -209,7 +308,7 @@ static uint32_t end_decoding(rc_replica *r, size_t at) {
     }
     r->context -= (double)(cached + 1);
     rc_kv_decode_ends(&r->pool, cached, r->step);
-    rc_kv_give(&r->pool, cached);
+    release(r, request, cached, cached);
     request->produced += (uint32_t)(r->step - request->begin_step);
     request->begin_step = r->step;
     return index;
@@ -224,7 +323,7 @@ static void leave_joined(rc_replica *r, uint32_t index) {
 /* Takes a request out of the ones whose prompt is under way. */
 static uint32_t end_prefilling(rc_replica *r, size_t at) {
     uint32_t index = r->prefilling[at];
-    rc_kv_give(&r->pool, rc_request_prompt(request_of(r, index)));
+    release(r, request_of(r, index), rc_request_prompt(request_of(r, index)), request_of(r, index)->prefilled);
     r->prefilling_count--;
     memmove(r->prefilling + at, r->prefilling + at + 1, (r->prefilling_count - at) * sizeof *r->prefilling);
     return index;
@@ -377,7 +476,7 @@ static void advance_decoding(rc_replica *r, uint64_t steps) {
     double sequences = (double)r->decoding_count;
     if (!r->in_stages) /* there they were taken when the step began */
         rc_kv_advance(&r->pool, r->step, steps);
-    r->free_before = r->pool.memory->free;
+    r->available_before = rc_kv_available(r->pool.memory);
     r->step += steps;
     r->context += sequences * (double)steps;
     r->metrics->output_tokens += sequences * (double)steps;
@@ -457,11 +556,19 @@ static void add_chunks(rc_replica *r, rc_request *request) {
     request->chunk = prompt - before;
 }
 
+/* Prefixes come layer by layer while layers are computed: what they need beyond the step's work is waited for. */
+static void wait_for_prefixes(rc_replica *r) {
+    double by_where[RC_WHERE_COUNT], late = r->loading_s - rc_step_seconds(&r->cost, by_where);
+    if (late > 0)
+        r->cost.lines[RC_FAMILY_HOST_COPIES].seconds[RC_LINK_HOST] += late;
+}
+
 static void begin_step(rc_replica *r) {
     double by_where[RC_WHERE_COUNT];
     rc_load load = load_of(r);
     rc_request *cut = r->in_stages ? cut_prompt(r) : NULL;
     rc_step_price(r->plan, &load, &r->cost);
+    wait_for_prefixes(r);
     r->stretch_steps = 1;
     r->stretch.sequences = load.decode_sequences;
     if (r->in_stages)
@@ -475,6 +582,8 @@ static void begin_step(rc_replica *r) {
 /* A prompt is computed: its next token is there. */
 static void end_prefill(rc_replica *r, uint32_t index) {
     rc_request *request = request_of(r, index);
+    uint64_t prompt = rc_request_prompt(request);
+    share_prompt(r, request, prompt);
     if (request->produced > 0) /* computed again after a preemption */
         rc_histogram_add(&r->metrics->itl, rc_seconds_of(r->ends - request->last_token), 1);
     request->produced++;
@@ -483,7 +592,7 @@ static void end_prefill(rc_replica *r, uint32_t index) {
     if (request->first_token == RC_NEVER)
         request->first_token = r->ends;
     if (request->produced == request->output_tokens) {
-        rc_kv_give(&r->pool, rc_request_prompt(request) - 1);
+        release(r, request, prompt, prompt);
         finish(r, index);
     } else
         begin_decoding(r, index);
@@ -528,7 +637,7 @@ static void end_step(rc_replica *r) {
 bool rc_replica_begin(rc_replica *r, rc_time now, rc_time horizon) {
     r->carry_ps = r->ends == now ? r->next_carry_ps : 0;
     r->began = now;
-    r->chunks_tokens = 0;
+    r->chunks_tokens = r->loading_s = 0;
     r->train_count = 0;
     /* Running requests come before new ones: a step in which they could not all write a token preempts first. */
     while (r->decoding_count + r->prefilling_count > 1 && rc_kv_steps(&r->pool, r->step, 1) == 0)

@@ -19,6 +19,7 @@
 #include "metrics.h"
 #include "pipeline.h"
 #include "policy.h"
+#include "prefix_cache.h"
 #include "stretch.h"
 
 typedef struct rc_decoder {
@@ -44,7 +45,8 @@ struct rc_replica {
     size_t arriving;       /* requests that are in it, on their way here */
     rc_intake intake;
     rc_kv_pool pool;
-    uint64_t free_before; /* blocks that were free just before the last change: the end of a ramp */
+    rc_prefix_cache *cache;    /* NULL: prompts are computed whole */
+    uint64_t available_before; /* blocks that could be had just before the last change: the end of a ramp */
     double max_running, max_batched_tokens;
     bool stepwise;
     bool in_stages; /* a micro-batch of a model in stages: whoever moves it through them sets `ends` */
@@ -65,6 +67,7 @@ struct rc_replica {
 
     bool busy, decodes;   /* decodes: this stretch holds decode steps */
     double chunks_tokens; /* prompt tokens of the step under way */
+    double loading_s;     /* to bring its prefixes to the device, beside its work */
     rc_stretch stretch;
     double stretch_steps;
     rc_time began, ends;

@@ -2,6 +2,7 @@
 #include "simulation.h"
 #include "arrivals.h"
 #include "event_queue.h"
+#include "host_weights.h"
 #include "memory.h"
 #include "pipeline.h"
 #include "replica.h"
@@ -56,9 +57,11 @@ typedef struct simulation {
 static uint32_t add_request(simulation *sim, const rc_asked *asked, rc_time arrival) {
     sim->requests = rc_grow(sim->requests, sim->requests_count, &sim->requests_capacity, sizeof *sim->requests);
     sim->requests[sim->requests_count] = (rc_request){.number = (uint32_t)sim->requests_count,
-                                                      .input_tokens = asked->input_tokens,
-                                                      .output_tokens = asked->output_tokens,
+                                                      .input_tokens = asked->turn.input_tokens,
+                                                      .output_tokens = asked->turn.output_tokens,
                                                       .arrival = arrival,
+                                                      .node = RC_INDEX_NONE,
+                                                      .session = asked->session,
                                                       .admitted = RC_NEVER,
                                                       .first_token = RC_NEVER,
                                                       .last_token = RC_NEVER,
@@ -94,6 +97,17 @@ static void ask_again(simulation *sim, double pause_s) {
     rc_asked asked;
     if (rc_arrivals_next(&sim->arrivals, &asked))
         schedule_arrival(sim, &asked, rc_event_queue_now(sim->events), pause_s);
+}
+
+/* A request was answered: its session asks the next one, or its client begins another. */
+static void go_on(simulation *sim, uint32_t index) {
+    rc_asked asked;
+    rc_session *session = sim->requests[index].session;
+    sim->requests[index].session = NULL;
+    if (rc_arrivals_go_on(&sim->arrivals, session, &asked))
+        schedule_arrival(sim, &asked, rc_event_queue_now(sim->events), asked.time_s);
+    else if (sim->closed)
+        ask_again(sim, rc_arrivals_think_s(&sim->arrivals));
 }
 
 static void start_load(simulation *sim) {
@@ -141,14 +155,14 @@ static void record(simulation *sim) {
         const rc_replica *r = &sim->replicas[i];
         waiting += (double)(r->arriving + r->waiting_count);
         running += (double)(r->prefilling_count + r->decoding_count);
-        used += (double)(r->pool.memory->total - r->pool.memory->free);
-        before += (double)(r->pool.memory->total - r->free_before);
+        used += (double)(r->pool.memory->total - rc_kv_available(r->pool.memory));
+        before += (double)(r->pool.memory->total - r->available_before);
         total += (double)r->pool.memory->total;
     }
     rc_recorder_advance(&sim->metrics->recorder, rc_seconds_of(rc_event_queue_now(sim->events)), before / total,
                         waiting, running, used / total);
     for (size_t i = 0; i < sim->replicas_count; i++)
-        sim->replicas[i].free_before = sim->replicas[i].pool.memory->free;
+        sim->replicas[i].available_before = rc_kv_available(sim->replicas[i].pool.memory);
 }
 
 /* ---------- events */
@@ -164,6 +178,8 @@ static void lose(simulation *sim, uint32_t index) {
         rc_note_add(sim->problems, "request %u of %s tokens can never be held and is counted as lost", index,
                     rc_count_text(tokens, sizeof tokens, (double)r->input_tokens + r->output_tokens));
     }
+    rc_arrivals_give_up(&sim->arrivals, sim->requests[index].session);
+    sim->requests[index].session = NULL;
     if (sim->closed)
         ask_again(sim, back_off_s + rc_arrivals_think_s(&sim->arrivals));
 }
@@ -201,8 +217,8 @@ static void on_arrival(simulation *sim, uint32_t index) {
 
 static void on_stretch_end(simulation *sim, rc_replica *replica) {
     rc_replica_end(replica);
-    for (size_t i = 0; sim->closed && i < replica->finished_count; i++)
-        ask_again(sim, rc_arrivals_think_s(&sim->arrivals));
+    for (size_t i = 0; i < replica->finished_count; i++)
+        go_on(sim, replica->finished[i]);
 }
 
 /* Stages are numbered as replicas are. */
@@ -297,16 +313,44 @@ static bool plan_pools(simulation *sim) {
     return good;
 }
 
+static bool keeps_prefixes(const rc_scenario *s) {
+    bool any = false;
+    for (size_t i = 0; i < rc_pools_count(s); i++)
+        any = any || rc_pool(s, i)->engine.prefix_cache;
+    return any;
+}
+
+/* One for each copy of the model; NULL where nothing is kept. */
+static rc_prefix_cache *make_caches(simulation *sim, const rc_scenario *s, rc_kv_memory *memories, rc_block block,
+                                    double state_bytes) {
+    if (!s->engine.prefix_cache)
+        return NULL;
+    size_t copies = (size_t)s->parallel.replicas;
+    rc_prefix_cache *caches = rc_arena_take(sim->arena, copies * sizeof *caches);
+    for (size_t i = 0; i < copies; i++) {
+        rc_prefix_cache *c = &caches[i];
+        rc_prefix_cache_init(c, &memories[i], (uint32_t)block.tokens, (uint64_t)ceil(state_bytes / block.bytes));
+        c->state_interval = (uint64_t)s->engine.state_interval;
+        c->capacity[RC_TIER_HOST] = (uint64_t)(s->engine.host_cache_bytes * s->parallel.dp / block.bytes);
+        c->capacity[RC_TIER_REMOTE] = (uint64_t)(s->engine.remote_cache_bytes * s->parallel.dp / block.bytes);
+        c->block_s[RC_TIER_HOST] = block.bytes * rc_host_link_s_per_byte(s);
+        if (s->engine.remote_cache_bytes > 0)
+            c->block_s[RC_TIER_REMOTE] = block.bytes / s->engine.remote_bytes_per_s;
+    }
+    return caches;
+}
+
 static void make_replicas_of(simulation *sim, uint32_t index, uint32_t first_copy, bool stepwise) {
     pool *p = &sim->pools[index];
     const rc_scenario *s = p->scenario;
     rc_memory memory = rc_memory_of(s, &s->parallel);
     size_t stages = (size_t)s->parallel.pp, copies = (size_t)s->parallel.replicas;
     rc_block block = rc_block_of(s->engine.kv_block_tokens, memory.kv_bytes_per_token,
-                                 s->hardware.stack.memory.state_slots * memory.state_bytes_per_request);
+                                 rc_state_slots(s) * memory.state_bytes_per_request);
     rc_kv_memory *memories = rc_arena_take(sim->arena, copies * sizeof *memories);
     for (size_t i = 0; i < copies; i++)
         memories[i].free = memories[i].total = (uint64_t)floor(memory.room_bytes * s->parallel.dp / block.bytes);
+    rc_prefix_cache *caches = make_caches(sim, s, memories, block, memory.state_bytes_per_request);
     rc_frontend *frontends = make_frontends(sim, s);
     p->pipelines =
         rc_pipelines_new(s, &(rc_pipeline_events){sim->events, EVENT_STAGE_DONE, EVENT_FLOWS_DONE, EVENT_HANDED_OFF,
@@ -317,6 +361,7 @@ static void make_replicas_of(simulation *sim, uint32_t index, uint32_t first_cop
                         &memories[i / stages], block, sim->metrics, &sim->requests, &frontends[i / stages], stepwise,
                         sim->arena);
         replica->hardware_pool = index;
+        replica->cache = caches ? &caches[i / stages] : NULL;
         replica->copy = sim->copies[p->first + i] = first_copy + (uint32_t)(i / stages);
     }
 }
@@ -342,7 +387,8 @@ static int compare_arrivals(const void *a, const void *b) {
 
 /* Requests whose arrival the run's end cut off were never asked. */
 static size_t drop_unasked(simulation *sim, rc_time end) {
-    if (sim->closed && sim->requests_count)
+    bool in_order = !sim->closed && !sim->scenario->workload.has_sessions;
+    if (!in_order && sim->requests_count)
         qsort(sim->requests, sim->requests_count, sizeof *sim->requests, compare_arrivals);
     size_t count = sim->requests_count;
     while (count > 0 && sim->requests[count - 1].arrival > end)
@@ -363,7 +409,7 @@ static void check_conservation(const simulation *sim) {
             empty = empty && is_empty(&sim->replicas[last]);
             assert(!is_empty(&sim->replicas[last]) || sim->replicas[last].context == 0);
         }
-        assert(!empty || memory->free == memory->total);
+        assert(!empty || rc_kv_available(memory) == memory->total);
         (void)empty;
     }
 }
@@ -402,7 +448,7 @@ rc_status rc_simulate(const rc_scenario *s, bool stepwise, rc_run_result *result
                       .router = rc_router_find(s->router),
                       .horizon = RC_NEVER};
     bool good = sim.router && plan_pools(&sim) && check_duration(s, problems) &&
-                rc_arrivals_open(&sim.arrivals, &s->workload, s->seed, problems);
+                rc_arrivals_open(&sim.arrivals, &s->workload, keeps_prefixes(s), s->seed, problems);
     if (good) {
         rc_recorder_init(&sim.metrics->recorder);
         make_replicas(&sim, stepwise);
@@ -428,9 +474,14 @@ rc_status rc_simulate(const rc_scenario *s, bool stepwise, rc_run_result *result
         }
         result->events = (double)rc_event_queue_handled(sim.events);
     }
+    for (size_t i = 0; i < sim.requests_count; i++)
+        rc_arrivals_give_up(&sim.arrivals, sim.requests[i].session);
     rc_arrivals_close(&sim.arrivals);
-    for (size_t i = 0; sim.replicas && i < sim.replicas_count; i++)
+    for (size_t i = 0; sim.replicas && i < sim.replicas_count; i++) {
+        if (sim.replicas[i].cache)
+            rc_prefix_cache_free(sim.replicas[i].cache);
         rc_replica_free(&sim.replicas[i]);
+    }
     for (size_t i = 0; i < sim.pools_count; i++)
         rc_pipelines_free(sim.pools[i].pipelines);
     free(sim.requests);

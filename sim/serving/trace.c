@@ -3,6 +3,7 @@
 #include "arena.h"
 #include "csv.h"
 #include "text.h"
+#include "trace_content.h"
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -12,12 +13,15 @@
 #include <time.h>
 
 static const int64_t NS_PER_S = 1000000000;
+enum { NO_COLUMN = SIZE_MAX };
 
 typedef struct reader {
     rc_csv *csv;
     const char *file;
     rc_problems *problems;
     size_t columns, time_column, input_column, output_column;
+    size_t session_column, cached_column, blocks_column; /* NO_COLUMN: none */
+    rc_trace_contents contents;
     int64_t unit_ns; /* of a numeric time; 0: only dates will do */
 } reader;
 
@@ -38,6 +42,9 @@ static const char *const input_names[] = {
 static const char *const output_names[] = {
     "generatedtokens", "output_tokens",   "completion_tokens", "decode_tokens", "num_decode_tokens",
     "output_toks",     "response tokens", "output_length",     "token_size",    NULL};
+
+static const char *const session_names[] = {"session", "session_id", "conversation_id", "chat_id", NULL};
+static const char *const cached_names[] = {"cached_tokens", "prefix_tokens", NULL};
 
 static bool find_column(reader *r, const char *const *names, size_t *column, const char *meaning) {
     for (size_t i = 0; i < rc_csv_count(r->csv); i++)
@@ -73,11 +80,23 @@ static int64_t unit_of(const char *column, const char *time_unit) {
 
 static const char mooncake_column[] = "hash_ids";
 
-static bool has_column(const reader *r, const char *name) {
+/* NULL: there is no such column. */
+static const char *cell_of(const reader *r, size_t column) {
+    return column == NO_COLUMN ? NULL : rc_csv_cell(r->csv, column);
+}
+
+static size_t column_of(const reader *r, const char *name) {
     for (size_t i = 0; i < rc_csv_count(r->csv); i++)
         if (strcasecmp(rc_csv_cell(r->csv, i), name) == 0)
-            return true;
-    return false;
+            return i;
+    return NO_COLUMN;
+}
+
+static size_t first_column_of(const reader *r, const char *const *names) {
+    size_t column = NO_COLUMN;
+    for (size_t i = 0; names[i] && column == NO_COLUMN; i++)
+        column = column_of(r, names[i]);
+    return column;
 }
 
 /* Public formats whose times are numbers without a unit, told by a column that only they have. */
@@ -89,7 +108,7 @@ static int64_t unit_of_format(const reader *r) {
                  {"Log Type", 1000000000},   /* BurstGPT: s */
                  {"token_size", 1000000000} /* Splitwise: s */};
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-        if (has_column(r, known[k].column))
+        if (column_of(r, known[k].column) != NO_COLUMN)
             return known[k].ns;
     return 0;
 }
@@ -105,8 +124,9 @@ static bool read_header(reader *r, const char *time_unit) {
         r->unit_ns = unit_of(rc_csv_cell(r->csv, r->time_column), time_unit);
     if (good && r->unit_ns == 0)
         r->unit_ns = unit_of_format(r);
-    if (good && has_column(r, mooncake_column))
-        rc_note_add(r->problems, "%s: shared prefixes (hash_ids) are not played: every prompt is read whole", r->file);
+    r->blocks_column = column_of(r, mooncake_column);
+    r->session_column = first_column_of(r, session_names);
+    r->cached_column = first_column_of(r, cached_names);
     return good;
 }
 
@@ -225,6 +245,17 @@ static bool read_tokens(reader *r, size_t column, const char *meaning, uint32_t 
                     "a whole number of tokens, 0 to 1,000,000,000", message);
 }
 
+/* What the prompt is made of, where the trace says so. */
+static bool read_content(reader *r, rc_trace *trace, rc_trace_row *row) {
+    const char *blocks = cell_of(r, r->blocks_column), *session = cell_of(r, r->session_column);
+    rc_trace_mistake mistake;
+    if (!blocks && !session)
+        return true;
+    bool good = blocks ? rc_trace_blocks(&r->contents, trace, row, blocks, &mistake)
+                       : rc_trace_turn(&r->contents, trace, row, session, cell_of(r, r->cached_column), &mistake);
+    return good || complain(r, rc_csv_line(r->csv), mistake.found, mistake.expected, mistake.message);
+}
+
 /* ---------- rows */
 
 static bool read_row(reader *r, rc_trace *trace, int64_t *first, int64_t *last, bool any) {
@@ -260,8 +291,9 @@ static bool read_row(reader *r, rc_trace *trace, int64_t *first, int64_t *last, 
         return true;
     }
     trace->rows = rc_grow(trace->rows, trace->count, &trace->capacity, sizeof *trace->rows);
-    trace->rows[trace->count++] = (rc_trace_row){ns - *first, input, output};
-    return true;
+    trace->rows[trace->count] = (rc_trace_row){
+        .arrival_ns = ns - *first, .input_tokens = input, .output_tokens = output, .session = RC_INDEX_NONE};
+    return read_content(r, trace, &trace->rows[trace->count++]);
 }
 
 /* Requests minutes apart, all on whole seconds, are milliseconds that were called seconds. */
@@ -299,6 +331,8 @@ bool rc_trace_read(const char *file, const char *time_unit, rc_trace *trace, rc_
                         "an empty trace");
     good = good && check_scale(&r, trace, time_unit);
     rc_csv_close(r.csv);
+    trace->sessions = r.contents.sessions_count;
+    rc_trace_contents_free(&r.contents);
     if (!good)
         rc_trace_free(trace);
     return good;
@@ -306,13 +340,33 @@ bool rc_trace_read(const char *file, const char *time_unit, rc_trace *trace, rc_
 
 void rc_trace_free(rc_trace *trace) {
     free(trace->rows);
+    free(trace->pieces);
     *trace = (rc_trace){0};
 }
 
+static void write_blocks(FILE *out, const rc_trace *trace, const rc_trace_row *row) {
+    fprintf(out, ",\"[");
+    for (size_t i = 0; i + 1 < row->pieces; i++) /* the last is the answer's */
+        fprintf(out, "%s%llu", i ? "," : "",
+                (unsigned long long)rc_content_number(trace->pieces[row->first_piece + i].id));
+    fprintf(out, "]\"");
+}
+
 void rc_trace_write(FILE *out, const rc_trace *trace) {
-    fprintf(out, "arrival_s,input_tokens,output_tokens\n");
-    for (size_t i = 0; i < trace->count; i++)
-        fprintf(out, "%lld.%09lld,%u,%u\n", (long long)(trace->rows[i].arrival_ns / NS_PER_S),
-                (long long)(trace->rows[i].arrival_ns % NS_PER_S), trace->rows[i].input_tokens,
-                trace->rows[i].output_tokens);
+    bool blocks = trace->blocks > 0, sessions = !blocks && trace->sessions > 0;
+    fprintf(out, "arrival_s,%sinput_tokens,%soutput_tokens%s\n", sessions ? "session," : "",
+            sessions ? "cached_tokens," : "", blocks ? ",hash_ids" : "");
+    for (size_t i = 0; i < trace->count; i++) {
+        const rc_trace_row *row = &trace->rows[i];
+        fprintf(out, "%lld.%09lld,", (long long)(row->arrival_ns / NS_PER_S), (long long)(row->arrival_ns % NS_PER_S));
+        if (sessions)
+            fprintf(out, row->session == RC_INDEX_NONE ? "," : "%u,", row->session);
+        fprintf(out, "%u,", row->input_tokens);
+        if (sessions)
+            fprintf(out, "%u,", row->repeats);
+        fprintf(out, "%u", row->output_tokens);
+        if (blocks)
+            write_blocks(out, trace, row);
+        fprintf(out, "\n");
+    }
 }

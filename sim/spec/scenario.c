@@ -17,12 +17,6 @@ const char *const rc_pool_role_names[] = {"any", "prefill", "decode", NULL};
 static const char *const placement_names[] = {"packed", "stages-apart", NULL};
 static const char *const metric_names[] = {"ttft", "tpot", "itl", "e2e", NULL};
 
-typedef struct engine_file {
-    rc_engine engine;
-    bool prefix_cache;
-    double host_cache_bytes;
-} engine_file;
-
 typedef struct price_file {
     const char *book;
     double usd_per_gpu_hour;
@@ -35,7 +29,7 @@ typedef struct scenario_file {
     rc_hardware hardware;
     rc_parallel parallel;
     rc_offload offload;
-    engine_file engine;
+    rc_engine engine;
     rc_workload workload;
     bool has_workload;
     int role;
@@ -139,40 +133,45 @@ RC_LOCAL_TABLE(hardware_table, rc_hardware, "hardware", "The rack.",
                {"host", RC_FIELD_OBJECT, offsetof(rc_hardware, host), "the host of a node, for weights in its memory",
                 .table = &rc_host_table});
 
-#define FIELD(member) offsetof(engine_file, engine.member)
-RC_LOCAL_TABLE(engine_table, engine_file, "engine", "Settings of the serving engine; the stack's own where left out.",
-               {"policy", RC_FIELD_TEXT, FIELD(policy), "scheduling policy"},
-               {"max_running", RC_FIELD_COUNT, FIELD(max_running), "running requests of a replica", .absent = NAN,
-                .low = 1, .high = 1e6},
-               {"max_batched_tokens", RC_FIELD_COUNT, FIELD(max_batched_tokens), "tokens of a step", .absent = NAN,
-                .low = 1, .high = 1e7},
-               {"memory_fraction", RC_FIELD_NUMBER, FIELD(memory_fraction), "share of the usable memory taken",
-                .absent = NAN, .low = 0.01, .high = 1},
-               {"kv_dtype", RC_FIELD_CHOICE, FIELD(kv_format), "format of the KV cache", .absent = -1,
-                .choices = rc_format_names},
-               {"kv_block_tokens", RC_FIELD_COUNT, FIELD(kv_block_tokens), "tokens of a KV block", .absent = NAN,
-                .low = 1, .high = 65536},
-               {"max_context", RC_FIELD_COUNT, FIELD(max_context), "longest request admitted, in tokens",
-                .absent = INFINITY, .low = 1, .high = 1e9},
-               {"kv_tokens", RC_FIELD_COUNT, FIELD(kv_tokens),
-                "tokens that fit into the cache of a rank, states of requests counted in their place", .absent = NAN,
-                .low = 1, .high = 1e12},
-               {"graph_tokens", RC_FIELD_COUNT, FIELD(graph_tokens),
-                "largest step with prompts that runs as a captured graph, in tokens", .absent = NAN, .low = 0,
-                .high = 1e7},
-               {"receive_interval", RC_FIELD_COUNT, FIELD(receive_interval), "decode steps between looks at what came",
-                .absent = 1, .low = 1, .high = 1e6},
-               {"batch_wait_steps", RC_FIELD_COUNT, FIELD(batch_wait_steps),
-                "decode steps that prompts wait for more of them", .absent = 0, .low = 0, .high = 1e6},
-               {"batch_wait_share", RC_FIELD_NUMBER, FIELD(batch_wait_share),
-                "share of the step's tokens with which they need not wait", .absent = 1, .low = 0, .high = 1},
-               {"whole_prompts", RC_FIELD_BOOL, FIELD(whole_prompts), "read a prompt in one step, never in chunks"},
-               {"fused_experts", RC_FIELD_BOOL, FIELD(fused_experts),
-                "one kernel sends tokens to experts, computes and brings results back (MegaMoE); with EP and DP"},
-               {"vision", RC_FIELD_BOOL, FIELD(vision), "load the vision tower"},
-               {"prefix_cache", RC_FIELD_BOOL, offsetof(engine_file, prefix_cache), "reuse of shared prefixes"},
-               {"host_cache", RC_FIELD_QUANTITY, offsetof(engine_file, host_cache_bytes), "cache in host memory",
-                .unit = RC_BYTES});
+#define FIELD(member) offsetof(rc_engine, member)
+RC_LOCAL_TABLE(
+    engine_table, rc_engine, "engine", "Settings of the serving engine; the stack's own where left out.",
+    {"policy", RC_FIELD_TEXT, FIELD(policy), "scheduling policy"},
+    {"max_running", RC_FIELD_COUNT, FIELD(max_running), "running requests of a replica", .absent = NAN, .low = 1,
+     .high = 1e6},
+    {"max_batched_tokens", RC_FIELD_COUNT, FIELD(max_batched_tokens), "tokens of a step", .absent = NAN, .low = 1,
+     .high = 1e7},
+    {"memory_fraction", RC_FIELD_NUMBER, FIELD(memory_fraction), "share of the usable memory taken", .absent = NAN,
+     .low = 0.01, .high = 1},
+    {"kv_dtype", RC_FIELD_CHOICE, FIELD(kv_format), "format of the KV cache", .absent = -1, .choices = rc_format_names},
+    {"kv_block_tokens", RC_FIELD_COUNT, FIELD(kv_block_tokens), "tokens of a KV block", .absent = NAN, .low = 1,
+     .high = 65536},
+    {"max_context", RC_FIELD_COUNT, FIELD(max_context), "longest request admitted, in tokens", .absent = INFINITY,
+     .low = 1, .high = 1e9},
+    {"kv_tokens", RC_FIELD_COUNT, FIELD(kv_tokens),
+     "tokens that fit into the cache of a rank, states of requests counted in their place", .absent = NAN, .low = 1,
+     .high = 1e12},
+    {"graph_tokens", RC_FIELD_COUNT, FIELD(graph_tokens),
+     "largest step with prompts that runs as a captured graph, in tokens", .absent = NAN, .low = 0, .high = 1e7},
+    {"receive_interval", RC_FIELD_COUNT, FIELD(receive_interval), "decode steps between looks at what came",
+     .absent = 1, .low = 1, .high = 1e6},
+    {"batch_wait_steps", RC_FIELD_COUNT, FIELD(batch_wait_steps), "decode steps that prompts wait for more of them",
+     .absent = 0, .low = 0, .high = 1e6},
+    {"batch_wait_share", RC_FIELD_NUMBER, FIELD(batch_wait_share),
+     "share of the step's tokens with which they need not wait", .absent = 1, .low = 0, .high = 1},
+    {"whole_prompts", RC_FIELD_BOOL, FIELD(whole_prompts), "read a prompt in one step, never in chunks"},
+    {"fused_experts", RC_FIELD_BOOL, FIELD(fused_experts),
+     "one kernel sends tokens to experts, computes and brings results back (MegaMoE); with EP and DP"},
+    {"vision", RC_FIELD_BOOL, FIELD(vision), "load the vision tower"},
+    {"prefix_cache", RC_FIELD_BOOL, FIELD(prefix_cache), "caches are kept for prompts that begin alike"},
+    {"host_cache", RC_FIELD_QUANTITY, FIELD(host_cache_bytes),
+     "host memory of each GPU for caches that the card has no room to keep", .unit = RC_BYTES},
+    {"remote_cache", RC_FIELD_QUANTITY, FIELD(remote_cache_bytes), "a remote store's room for caches, for each GPU",
+     .unit = RC_BYTES},
+    {"remote_bandwidth", RC_FIELD_QUANTITY, FIELD(remote_bytes_per_s), "from the remote store to a GPU", .absent = NAN,
+     .unit = RC_BYTES_PER_S, .positive = true},
+    {"state_interval", RC_FIELD_COUNT, FIELD(state_interval),
+     "tokens of a prompt between saved recurrent states; 0: where prompts and answers end", .low = 0, .high = 1e9});
 #undef FIELD
 
 RC_LOCAL_TABLE(price_table, price_file, "price", "What a GPU costs.",
@@ -462,14 +461,14 @@ static bool check_schema(rc_reader *reader, const char *found) {
            rc_complain(reader, RC_BAD_VALUE, "schema", found, wanted, "not a scenario of this version");
 }
 
-static bool check_features(rc_reader *reader, const engine_file *engine) {
-    bool good = true;
-    if (engine->prefix_cache)
-        good = rc_complain(reader, RC_NOT_SUPPORTED, "engine.prefix_cache", "true", "false",
-                           "this version does not simulate prefix caches");
-    if (engine->host_cache_bytes > 0)
-        good = rc_complain(reader, RC_NOT_SUPPORTED, "engine.host_cache", "a size", "\"0GB\"",
-                           "this version does not simulate a cache in host memory");
+static bool check_caches(rc_reader *reader, const rc_engine *engine) {
+    bool below = engine->host_cache_bytes > 0 || engine->remote_cache_bytes > 0, good = true;
+    if (below && !engine->prefix_cache)
+        good = rc_complain(reader, RC_BAD_VALUE, "engine.prefix_cache", "false", "true",
+                           "a cache in host memory or a remote store keeps what the prefix cache has no room for");
+    if (engine->remote_cache_bytes > 0 && isnan(engine->remote_bytes_per_s))
+        good = rc_complain(reader, RC_MISSING_KEY, "engine.remote_bandwidth", "nothing",
+                           "what comes from the store to a GPU, as \"12.5GB/s\"", "a remote store needs a bandwidth");
     return good;
 }
 
@@ -479,7 +478,7 @@ static bool fill(rc_scenario *s, const scenario_file *file, rc_resolution *r, rc
     s->hardware = file->hardware;
     s->parallel = file->parallel;
     s->offload = file->offload;
-    s->engine = file->engine.engine;
+    s->engine = file->engine;
     s->role = file->role;
     s->router = file->router;
     s->has_workload = file->has_workload;
@@ -491,7 +490,7 @@ static bool fill(rc_scenario *s, const scenario_file *file, rc_resolution *r, rc
         fill_engine(r, &s->engine, &s->hardware.stack.defaults);
     bool good = check_schema(reader, file->schema);
     good = check_histogram(reader, s) && good;
-    good = check_features(reader, &file->engine) && good;
+    good = check_caches(reader, &s->engine) && good;
     good = check_layout(reader, &s->model, &s->hardware, &s->parallel) && good;
     if (s->engine.fused_experts && !(has_experts(&s->model) && s->parallel.dp > 1 && s->parallel.ep > 1))
         good = rc_complain(reader, RC_BAD_VALUE, "engine.fused_experts", "true",

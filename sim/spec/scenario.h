@@ -36,6 +36,10 @@ typedef struct rc_engine {
     int kv_format;           /* rc_format_id */
     bool fused_experts;      /* where tokens are sent to experts: one kernel sends, computes and brings back */
     bool vision;             /* load the vision tower too */
+    bool prefix_cache;       /* caches of prompts and answers are kept for prompts that begin alike */
+    double host_cache_bytes, remote_cache_bytes; /* of a GPU, for what the card has no room to keep; 0: none */
+    double remote_bytes_per_s;                   /* of a GPU, from the remote store */
+    double state_interval; /* tokens of a prompt between saved recurrent states; 0: where prompts and answers end */
 } rc_engine;
 
 typedef struct rc_hardware {

@@ -91,7 +91,10 @@ RC_LOCAL_TABLE(memory_table, rc_stack_memory, "memory", "What the engine takes b
                {"graphs", RC_FIELD_QUANTITY, offsetof(rc_stack_memory, graphs_bytes), "captured graphs",
                 .required = true, .unit = RC_BYTES},
                {"state_slots", RC_FIELD_COUNT, offsetof(rc_stack_memory, state_slots),
-                "recurrent-state slots a running request takes", .absent = 1, .low = 1, .high = 64});
+                "recurrent-state slots a running request takes", .absent = 1, .low = 1, .high = 64},
+               {"kept_state_slots", RC_FIELD_COUNT, offsetof(rc_stack_memory, kept_state_slots),
+                "the same with a prefix cache, which keeps copies of states on the way", .absent = NAN, .low = 1,
+                .high = 64});
 
 RC_LOCAL_TABLE(engine_table, rc_stack_engine, "defaults", "The engine's settings unless a scenario says otherwise.",
                {"policy", RC_FIELD_TEXT, offsetof(rc_stack_engine, policy), "scheduling policy", .required = true},

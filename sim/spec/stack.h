@@ -81,9 +81,10 @@ typedef struct rc_collective {
 } rc_collective;
 
 typedef struct rc_stack_memory {
-    double workspace_bytes; /* activations, libraries, non-framework memory of a GPU */
-    double graphs_bytes;    /* captured graphs of a GPU */
-    double state_slots;     /* recurrent-state slots a running request takes, without prefix cache */
+    double workspace_bytes;  /* activations, libraries, non-framework memory of a GPU */
+    double graphs_bytes;     /* captured graphs of a GPU */
+    double state_slots;      /* recurrent-state slots a running request takes, without prefix cache */
+    double kept_state_slots; /* and with it: states are copied before they go on; NAN: not told */
 } rc_stack_memory;
 
 typedef struct rc_stack_engine {

@@ -160,6 +160,29 @@ double rc_length_longest(const rc_length *length) {
     return longest;
 }
 
+double rc_workload_prompt_mean(const rc_workload *w) {
+    const rc_session_shape *shape = &w->sessions;
+    double input = rc_length_mean(&w->input);
+    if (!w->has_sessions)
+        return input;
+    double begins =
+        shape->system_tokens + (shape->context.kind == RC_LENGTH_NONE ? 0 : rc_length_mean(&shape->context));
+    double turns = rc_length_mean(&shape->turns);
+    double prompt = begins + input * (turns + 1) / 2 + rc_length_mean(&w->output) * (turns - 1) / 2;
+    return fmin(prompt, shape->compact_at);
+}
+
+double rc_workload_longest(const rc_workload *w) {
+    const rc_session_shape *shape = &w->sessions;
+    double input = rc_length_longest(&w->input), output = rc_length_longest(&w->output);
+    if (!w->has_sessions)
+        return input + output;
+    double begins =
+        shape->system_tokens + (shape->context.kind == RC_LENGTH_NONE ? 0 : rc_length_longest(&shape->context));
+    double grown = begins + rc_length_longest(&shape->turns) * (input + output);
+    return fmin(grown, fmax(shape->compact_at, begins + input) + output);
+}
+
 /* ---------- tables */
 
 #define LENGTH_SCHEMA                                                                                                  \
@@ -198,6 +221,37 @@ RC_LOCAL_TABLE(routing_table, rc_routing, "routing", "How popular experts are wi
                 .count_offset = offsetof(rc_routing, counts_count)},
                {"drift", RC_FIELD_NUMBER, offsetof(rc_routing, drift),
                 "sigma of the change of popularity since experts were placed by it", .low = 0, .high = 5});
+
+RC_LOCAL_TABLE(session_table, rc_session_shape, "sessions", "Conversations of several turns.",
+               {"turns", RC_FIELD_CUSTOM, offsetof(rc_session_shape, turns), "requests of a session", .required = true,
+                .custom = read_length, .custom_schema = LENGTH_SCHEMA},
+               {"system_tokens", RC_FIELD_COUNT, offsetof(rc_session_shape, system_tokens),
+                "what every prompt of every session begins with", .low = 0, .high = 1e7},
+               {"context_tokens", RC_FIELD_CUSTOM, offsetof(rc_session_shape, context),
+                "what a session begins with, its own", .custom = read_length, .custom_schema = LENGTH_SCHEMA},
+               {"pause", RC_FIELD_QUANTITY, offsetof(rc_session_shape, pause_s),
+                "mean between an answer and the next turn, exponential", .unit = RC_SECONDS},
+               {"compact_at", RC_FIELD_COUNT, offsetof(rc_session_shape, compact_at),
+                "a prompt that would be longer begins anew with a summary", .absent = INFINITY, .low = 1, .high = 1e9},
+               {"compact_to", RC_FIELD_COUNT, offsetof(rc_session_shape, compact_to), "tokens of the summary", .low = 0,
+                .high = 1e9});
+
+static bool read_sessions(const cJSON *json, void *target, const char *path, rc_reader *reader) {
+    rc_workload *workload = (rc_workload *)(void *)((char *)target - offsetof(rc_workload, sessions));
+    rc_session_shape *shape = target;
+    workload->has_sessions = true;
+    shape->context.kind = RC_LENGTH_NONE;
+    if (!rc_read(&session_table, json, target, path, reader))
+        return false;
+    bool given = shape->context.low > 0 || shape->context.median > 0 || shape->context.values;
+    if (!given)
+        shape->context.kind = RC_LENGTH_NONE;
+    if (shape->compact_to + shape->system_tokens >= shape->compact_at)
+        return rc_complain(reader, RC_BAD_VALUE, rc_arena_format(reader->arena, "%s.compact_at", path),
+                           "no more than the system prompt and the summary", "more tokens than both together",
+                           "a prompt would be too long as soon as it has been made shorter");
+    return true;
+}
 
 static bool read_routing(const cJSON *json, void *target, const char *path, rc_reader *reader) {
     rc_workload *workload = (rc_workload *)(void *)((char *)target - offsetof(rc_workload, routing));
@@ -239,6 +293,8 @@ RC_TABLE(rc_workload_table, workload_file, "mix", "A load: when requests come an
           .high = 1e9},
          {"duration", RC_FIELD_QUANTITY, FIELD(duration_s), "the run is cut off then", .absent = INFINITY,
           .unit = RC_SECONDS, .positive = true},
+         {"sessions", RC_FIELD_CUSTOM, FIELD(sessions), "conversations of several turns", .custom = read_sessions,
+          .custom_schema = "{\"type\":\"object\",\"required\":[\"turns\"]}"},
          {"routing", RC_FIELD_CUSTOM, FIELD(routing), "how popular experts are with this traffic",
           .custom = read_routing, .custom_schema = "{\"type\":\"object\",\"required\":[\"kind\"]}"},
          {"sources", RC_FIELD_LIST, offsetof(workload_file, sources), "where the numbers come from",
@@ -295,6 +351,11 @@ bool rc_workload_finish(rc_workload *workload, const char *path, rc_reader *read
         good = rc_complain(reader, RC_BAD_VALUE, rc_arena_format(reader->arena, "%s.arrival.window", path),
                            a->window_count == 2 ? "two numbers in the wrong order" : "not two numbers",
                            "[from, to] in seconds, to after from", "not a window");
+    if (trace && workload->has_sessions)
+        good = rc_complain(reader, RC_BAD_VALUE, rc_arena_format(reader->arena, "%s.sessions", path), "a trace",
+                           "sessions without a trace, or a trace with a column for sessions",
+                           "a trace says itself who asks what") &&
+               good;
     if (trace) {
         workload->input.kind = workload->output.kind = RC_LENGTH_NONE;
         return good;

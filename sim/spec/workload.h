@@ -58,10 +58,22 @@ typedef struct rc_routing {
     double drift; /* sigma of what popularity has changed by since experts were placed (EPLB) */
 } rc_routing;
 
+/* Conversations of several turns (serving/session.h). */
+typedef struct rc_session_shape {
+    rc_length turns;      /* requests of a session */
+    double system_tokens; /* at the beginning of every prompt, the same in all sessions */
+    rc_length context;    /* tokens a session begins with, its own; kind none: nothing */
+    double pause_s;       /* mean between an answer and the next turn, exponential: people think, tools run */
+    double compact_at;    /* a prompt that would be longer begins anew with a summary; infinite: never */
+    double compact_to;    /* tokens of the summary */
+} rc_session_shape;
+
 typedef struct rc_workload {
     const char *name, *title;
     rc_arrival arrival;
-    rc_length input, output;
+    rc_length input, output; /* of sessions: what each turn adds */
+    bool has_sessions;
+    rc_session_shape sessions;
     double requests;   /* how many come; 0: all of the trace */
     double duration_s; /* the run is cut off then; infinite: it ends with the last answer */
     rc_routing routing;
@@ -71,6 +83,9 @@ typedef struct rc_workload {
 extern const rc_table rc_workload_table;
 /* Checks what a table cannot. */
 bool rc_workload_finish(rc_workload *workload, const char *path, rc_reader *reader);
+/* Tokens of a prompt on average, sessions' later turns among them, and the longest request; infinite: no limit. */
+double rc_workload_prompt_mean(const rc_workload *workload);
+double rc_workload_longest(const rc_workload *workload);
 double rc_length_mean(const rc_length *length);
 double rc_length_longest(const rc_length *length); /* infinite where there is no limit */
 #endif

@@ -86,9 +86,9 @@ static void fill_question(const rc_scenario *s, rc_explain_result *r) {
                               ceil(s->engine.max_running / s->parallel.pp))
                        : 1;
     if (!(r->context > 0))
-        r->context = lengths ? rc_length_mean(&w->input) + rc_length_mean(&w->output) / 2 : 8192;
+        r->context = lengths ? rc_workload_prompt_mean(w) + rc_length_mean(&w->output) / 2 : 8192;
     if (!(r->prompt > 0))
-        r->prompt = lengths ? rc_length_mean(&w->input) : r->context;
+        r->prompt = lengths ? rc_workload_prompt_mean(w) : r->context;
 }
 
 /* What cannot exist is refused; what does not fit into the cache is said. */

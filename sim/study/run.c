@@ -21,13 +21,22 @@ static bool check_runnable(const rc_scenario *s, rc_problems *problems) {
     return s->has_workload;
 }
 
+/* "8192 in, 1024 out on average" */
+static void describe_lengths(const rc_workload *w, char *text, size_t size) {
+    char sessions[80] = "";
+    if (w->has_sessions)
+        snprintf(sessions, sizeof sessions, "sessions of %.3g turns, ", rc_length_mean(&w->sessions.turns));
+    snprintf(text, size, "%s%.0f in, %.0f out on average", sessions, rc_workload_prompt_mean(w),
+             rc_length_mean(&w->output));
+}
+
 static void describe_load(const rc_scenario *s, char *text, size_t size) {
     const rc_arrival *a = &s->workload.arrival;
+    char lengths[160] = "";
+    if (a->kind != RC_ARRIVAL_TRACE)
+        describe_lengths(&s->workload, lengths, sizeof lengths);
     switch (a->kind) {
-    case RC_ARRIVAL_CLOSED:
-        snprintf(text, size, "closed loop of %.0f clients, %.0f in, %.0f out on average", a->clients,
-                 rc_length_mean(&s->workload.input), rc_length_mean(&s->workload.output));
-        break;
+    case RC_ARRIVAL_CLOSED: snprintf(text, size, "closed loop of %.0f clients, %s", a->clients, lengths); break;
     case RC_ARRIVAL_TRACE: {
         const char *slash = strrchr(a->file, '/');
         char first[48] = "";
@@ -37,11 +46,11 @@ static void describe_load(const rc_scenario *s, char *text, size_t size) {
         break;
     }
     default:
-        snprintf(text, size, "%s arrivals, %.4g requests/s, %.0f in, %.0f out on average",
+        snprintf(text, size, "%s arrivals, %.4g %s/s, %s",
                  a->kind == RC_ARRIVAL_POISSON ? "Poisson"
                  : a->kind == RC_ARRIVAL_GAMMA ? "gamma"
                                                : "constant",
-                 a->rate_per_s, rc_length_mean(&s->workload.input), rc_length_mean(&s->workload.output));
+                 a->rate_per_s, s->workload.has_sessions ? "sessions" : "requests", lengths);
     }
 }
 

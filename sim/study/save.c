@@ -24,8 +24,8 @@ static void write_time(FILE *out, double seconds) {
 }
 
 static void write_requests(FILE *out, const rc_run_result *result) {
-    fprintf(out,
-            "request,replica,input_tokens,output_tokens,arrival_s,admitted_s,first_token_s,finish_s,preemptions\n");
+    fprintf(out, "request,replica,input_tokens,output_tokens,arrival_s,admitted_s,first_token_s,finish_s,preemptions,"
+                 "found_tokens\n");
     for (size_t i = 0; i < result->requests_count; i++) {
         const rc_request_record *r = &result->requests[i];
         fprintf(out, "%zu,%d,%u,%u", i, r->replica == UINT32_MAX ? -1 : (int)r->replica, r->input_tokens,
@@ -34,7 +34,7 @@ static void write_requests(FILE *out, const rc_run_result *result) {
         write_time(out, r->admitted_s);
         write_time(out, r->first_token_s);
         write_time(out, r->finish_s);
-        fprintf(out, ",%u\n", r->preemptions);
+        fprintf(out, ",%u,%u\n", r->preemptions, r->found_tokens);
     }
 }
 

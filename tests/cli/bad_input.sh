@@ -331,8 +331,11 @@ objectives() {
 
 not_supported() {
     refused "speculation" 4 speculation "" "" run k3-8xb300 --set 'speculation={"draft": "k3-dspark", "tokens": 7}'
-    refused "prefix cache" 4 engine.prefix_cache true false run k3-8xb300 --set engine.prefix_cache=true
-    refused "host cache" 4 engine.host_cache "" 0GB run k3-8xb300 --set engine.host_cache=64GB
+    refused "host cache without a prefix cache" 3 engine.prefix_cache false true run k3-8xb300 --set engine.host_cache=64GB
+    refused "remote cache without bandwidth" 3 engine.remote_bandwidth nothing GB/s run k3-8xb300 --set engine.prefix_cache=true --set engine.remote_cache=1TB
+    refused "sessions in a trace" 3 workload.sessions "a trace" column run k3-chat-trace --set 'workload.sessions={"turns": 3}'
+    refused "sessions without turns" 3 workload.sessions.turns "" "" run k3-8xb300 --set 'workload.sessions={"pause": "1s"}'
+    refused "a summary as long as the limit" 3 workload.sessions.compact_at "" more run k3-8xb300 --set 'workload.sessions={"turns": 3, "system_tokens": 900, "compact_at": 1000, "compact_to": 100}'
     refused "pools beside a rack" 3 hardware "pools beside it" "each pool" \
         run k3-8xb300 --set 'pools=[{"hardware": "8xb300"}]'
     refused "a role that is not there yet" 4 'pools[0].role' prefill any run k3-8xb300 \

@@ -81,7 +81,7 @@ not_a_database() {
 requests_csv() {
     is "$(wc -l <requests.csv)" $((completed + 1)) lines
     is "$(head -n 1 requests.csv)" \
-        request,replica,input_tokens,output_tokens,arrival_s,admitted_s,first_token_s,finish_s,preemptions header
+        request,replica,input_tokens,output_tokens,arrival_s,admitted_s,first_token_s,finish_s,preemptions,found_tokens header
     is "$(cut -d , -f 3 requests.csv | tail -n +2 | paste -s -d + | sed 's/.*/jq -n "&"/' | sh)" \
         "$(value runs.db 'select sum(input_tokens) from request where run_id = 1')" "input tokens, and those in SQLite"
     verdict "--requests: a header and a line a request"

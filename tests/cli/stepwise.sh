@@ -102,6 +102,24 @@ tiny_cache() {
         --set engine.memory_fraction=0.26 --set "$(load "$gamma" "$short_prompts" "$short_answers" 300)"
 }
 
+# Sessions come back to prefixes that are kept, evicted, brought back from a tier below.
+sessions() {
+    for kind in '{"kind": "closed", "clients": 14}' '{"kind": "poisson", "rate": 0.6}'; do
+        for room in 60000 200000; do
+            for host in 0GB 100GB; do
+                same "sessions, $kind, $room tokens, host $host" llama70b-4xh100 --set engine.prefix_cache=true \
+                    --set engine.kv_tokens=$room --set engine.host_cache=$host --set workload='{"arrival": '"$kind"',
+                    "sessions": {"turns": {"uniform": [1, 8]}, "system_tokens": 900, "context_tokens": 4000, "pause": "2s"},
+                    "input_tokens": {"uniform": [50, 900]}, "output_tokens": {"uniform": [20, 400]}, "requests": 200}'
+                was "sessions, $kind, $room tokens, host $host: prefixes are found" '.prefix_cache.hit_rate > 0.05'
+            done
+        done
+    done
+    same "sessions of K3" k3-8xb300 --set engine.prefix_cache=true --set engine.kv_tokens=900000 --set workload='{
+        "arrival": {"kind": "closed", "clients": 12}, "sessions": {"turns": 8, "context_tokens": 60000, "pause": "4s"},
+        "input_tokens": {"uniform": [500, 3000]}, "output_tokens": {"uniform": [100, 600]}, "requests": 150}'
+}
+
 blocks() {
     for block in 1 64; do
         same "blocks of $block" llama70b-4xh100 --set engine.kv_block_tokens=$block --set workload.requests=500
@@ -173,6 +191,7 @@ traces() {
 scenarios
 arrivals
 tiny_cache
+sessions
 blocks
 models
 limits

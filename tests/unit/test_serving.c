@@ -73,8 +73,8 @@ START_TEST(one_clock_in_many_notations) {
         "output_tokens,arrival_s,prefill_tokens\n4,1700000000.001,3\n4,1700000000.002,3\n4,1700000000.009,3\n4,"
         "1700000000.0110,3\n",
         "arrival_us;input_tokens;output_tokens\n1000;3;4\n2000;3;4\n9000;3;4\n11000;3;4",
-        "{\"timestamp\": 1, \"input_length\": 3, \"output_length\": 4, \"hash_ids\": [0, 1]}\n"
-        "{\"timestamp\": 2, \"input_length\": 3, \"output_length\": 4, \"hash_ids\": []}\n\n"
+        "{\"timestamp\": 1, \"input_length\": 3, \"output_length\": 4, \"hash_ids\": [0]}\n"
+        "{\"timestamp\": 2, \"input_length\": 3, \"output_length\": 4, \"hash_ids\": [1]}\n\n"
         "{\"output_length\": 4, \"timestamp\": 9, \"input_length\": 3, \"more\": {\"a\": 1}}\r\n"
         "{\"timestamp\": 11, \"input_length\": 3, \"output_length\": 4}", /* Mooncake: ms */
         "{\"input_toks\": 3, \"output_toks\": 4, \"arrival_time_ns\": 46926808}\n"
@@ -165,13 +165,13 @@ START_TEST(loads_have_the_rate_they_ask_for) {
         rc_arrivals a;
         rc_asked asked;
         double previous = 0, sum = 0, squares = 0, count = 0, tokens = 0;
-        ck_assert(rc_arrivals_open(&a, &s->workload, 17, problems));
+        ck_assert(rc_arrivals_open(&a, &s->workload, false, 17, problems));
         while (rc_arrivals_next(&a, &asked)) {
             double gap = asked.time_s - previous;
             previous = asked.time_s;
             sum += gap;
             squares += gap * gap;
-            tokens += asked.input_tokens;
+            tokens += asked.turn.input_tokens;
             count++;
         }
         double mean = sum / count, cv = sqrt(fmax(squares / count - mean * mean, 0)) / mean;

@@ -39,7 +39,7 @@ START_TEST(each_mistake_has_a_place_and_a_kind) {
         {"engine.memmory_fraction=0.9", "engine.memmory_fraction", RC_UNKNOWN_KEY},
         {"engine.memory_fraction=1.1", "engine.memory_fraction", RC_BAD_VALUE},
         {"engine.kv_dtype=fp9", "engine.kv_dtype", RC_UNKNOWN_NAME},
-        {"engine.prefix_cache=true", "engine.prefix_cache", RC_NOT_SUPPORTED},
+        {"engine.host_cache=64GB", "engine.prefix_cache", RC_BAD_VALUE},
         {"speculation.tokens=7", "speculation", RC_NOT_SUPPORTED},
         {"workload.arrival.kind=open", "workload.arrival.kind", RC_UNKNOWN_NAME},
         {"workload.arrival.clients=null", "workload.arrival.clients", RC_MISSING_KEY},
