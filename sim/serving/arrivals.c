@@ -10,6 +10,8 @@ bool rc_arrivals_open(rc_arrivals *a, const rc_workload *workload, uint64_t seed
                        .thinking = rc_random_new(seed, "think times"),
                        .limit = workload->requests > 0 ? workload->requests : INFINITY};
     const rc_arrival *arrival = &workload->arrival;
+    if (rc_intensity_changes(arrival))
+        rc_intensity_open(&a->intensity, arrival, seed);
     return arrival->kind != RC_ARRIVAL_TRACE || rc_trace_read(arrival->file, arrival->time_unit, &a->trace, problems);
 }
 
@@ -17,6 +19,7 @@ void rc_arrivals_close(rc_arrivals *a) {
     rc_random_free(a->intervals);
     rc_random_free(a->lengths);
     rc_random_free(a->thinking);
+    rc_intensity_close(&a->intensity);
     rc_trace_free(&a->trace);
 }
 
@@ -49,13 +52,15 @@ static bool next_row(rc_arrivals *a, rc_asked *asked) {
     return false;
 }
 
-static double interval_of(rc_arrivals *a) {
+static double next_time_s(rc_arrivals *a) {
     const rc_arrival *arrival = &a->workload->arrival;
     double mean = 1 / arrival->rate_per_s;
     switch (arrival->kind) {
-    case RC_ARRIVAL_POISSON: return rc_random_exponential(a->intervals, mean);
-    case RC_ARRIVAL_GAMMA: return rc_random_gamma(a->intervals, mean, arrival->cv);
-    case RC_ARRIVAL_CONSTANT: return mean;
+    case RC_ARRIVAL_POISSON: return a->time_s + rc_random_exponential(a->intervals, mean);
+    case RC_ARRIVAL_GAMMA: return a->time_s + rc_random_gamma(a->intervals, mean, arrival->cv);
+    case RC_ARRIVAL_CONSTANT: return a->time_s + mean;
+    case RC_ARRIVAL_MODULATED:
+    case RC_ARRIVAL_DAILY: return rc_intensity_pass(&a->intensity, a->time_s, rc_random_exponential(a->intervals, 1));
     default: return 0;
     }
 }
@@ -68,7 +73,7 @@ bool rc_arrivals_next(rc_arrivals *a, rc_asked *asked) {
         return next_row(a, asked);
     }
     a->asked++;
-    a->time_s += interval_of(a);
+    a->time_s = next_time_s(a);
     asked->time_s = a->time_s;
     asked->input_tokens = draw_length(a->lengths, &a->workload->input);
     asked->output_tokens = draw_length(a->lengths, &a->workload->output);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * arrivals.h - which requests come, and when.
- * Open loads (Poisson, gamma, constant, trace) yield requests in order of time.  A closed load yields one at a time,
+ * Open loads (all but the closed one) yield requests in order of time.  A closed load yields one at a time,
  * whenever a client asks again; all clients ask first at time 0.
- * Intervals, lengths and thinking draw from streams of their own.
+ * Intervals, lengths, thinking and bursts draw from streams of their own.
  */
 #ifndef RC_ARRIVALS_H
 #define RC_ARRIVALS_H
+#include "intensity.h"
 #include "random.h"
 #include "trace.h"
 #include "workload.h"
@@ -18,6 +19,7 @@ typedef struct rc_asked {
 typedef struct rc_arrivals {
     const rc_workload *workload;
     rc_random *intervals, *lengths, *thinking;
+    rc_intensity intensity; /* daily and modulated loads */
     rc_trace trace;
     size_t next_row;
     double time_s, asked, limit; /* limit: requests to come in all; infinite: until the duration ends */

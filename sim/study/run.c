@@ -21,8 +21,47 @@ static bool check_runnable(const rc_scenario *s, rc_problems *problems) {
     return s->has_workload;
 }
 
+/* "24 h", "30.0 s". */
+static const char *span_text(char *text, size_t size, double seconds) {
+    const double hour_s = 3600;
+    if (seconds < hour_s)
+        return rc_quantity_text(text, size, seconds, RC_SECONDS);
+    snprintf(text, size, "%.4g h", seconds / hour_s);
+    return text;
+}
+
+/* "bursty arrivals, 2 requests/s: 12 in bursts of 30 s, 10 % of the time, and 0.889 between". */
+static void describe_arrivals(const rc_arrival *a, char *text, size_t size) {
+    char length[32];
+    double highest = 0, sum = 0;
+    for (size_t i = 0; i < a->curve_count; i++) {
+        highest = fmax(highest, a->curve[i]);
+        sum += a->curve[i];
+    }
+    switch (a->kind) {
+    case RC_ARRIVAL_MODULATED:
+        snprintf(text, size,
+                 "bursty arrivals, %.4g requests/s: %.3g in bursts of %s, %.3g %% of the time, and %.3g between",
+                 a->rate_per_s, rc_arrival_burst_rate(a), span_text(length, sizeof length, a->burst_length_s),
+                 100 * a->burst_share, rc_arrival_calm_rate(a));
+        break;
+    case RC_ARRIVAL_DAILY:
+        snprintf(text, size, "arrivals that follow a curve of %zu slots over %s, %.4g requests/s and %.3g at the peak",
+                 a->curve_count, span_text(length, sizeof length, a->period_s), a->rate_per_s,
+                 a->rate_per_s * (double)a->curve_count * (highest / sum));
+        break;
+    default:
+        snprintf(text, size, "%s arrivals, %.4g requests/s",
+                 a->kind == RC_ARRIVAL_POISSON ? "Poisson"
+                 : a->kind == RC_ARRIVAL_GAMMA ? "gamma"
+                                               : "constant",
+                 a->rate_per_s);
+    }
+}
+
 static void describe_load(const rc_scenario *s, char *text, size_t size) {
     const rc_arrival *a = &s->workload.arrival;
+    char arrivals[160];
     switch (a->kind) {
     case RC_ARRIVAL_CLOSED:
         snprintf(text, size, "closed loop of %.0f clients, %.0f in, %.0f out on average", a->clients,
@@ -37,11 +76,9 @@ static void describe_load(const rc_scenario *s, char *text, size_t size) {
         break;
     }
     default:
-        snprintf(text, size, "%s arrivals, %.4g requests/s, %.0f in, %.0f out on average",
-                 a->kind == RC_ARRIVAL_POISSON ? "Poisson"
-                 : a->kind == RC_ARRIVAL_GAMMA ? "gamma"
-                                               : "constant",
-                 a->rate_per_s, rc_length_mean(&s->workload.input), rc_length_mean(&s->workload.output));
+        describe_arrivals(a, arrivals, sizeof arrivals);
+        snprintf(text, size, "%s, %.0f in, %.0f out on average", arrivals, rc_length_mean(&s->workload.input),
+                 rc_length_mean(&s->workload.output));
     }
 }
 

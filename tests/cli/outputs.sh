@@ -222,6 +222,31 @@ trace_runs() {
     verdict "the first requests of a trace"
 }
 
+noted() { # NAME TEXT ARRIVAL
+    ask run llama70b-4xh100 --json --set "workload.arrival=$3" --set workload.requests=100
+    [ "$code" -le 1 ] || because "exit code $code" # 1: bursts may miss an objective
+    grep -qF "$2" err || because "no note that says '$2': $(head -n 1 err)"
+    verdict "$1"
+}
+
+loads_that_change() {
+    bursts='"kind": "modulated", "rate": 3, "burst_factor": 4, "burst_share": 0.25, "burst_length": "9s"'
+    noted "a load of few bursts" "about 0.93 bursts" "{$bursts}"
+    judged '.load | startswith("bursty arrivals, 3 requests/s: 12 in bursts of 9.00 s, 25 % of the time, and 0 between,")' out
+    verdict "bursts in words"
+    noted "a load of less than a day" "first period" '{"kind": "daily", "rate": 3, "curve": [1, 4, 1]}'
+    judged '.load | startswith("arrivals that follow a curve of 3 slots over 24 h, 3 requests/s and 6 at the peak,")' out
+    verdict "a curve in words"
+    for key in '"burst_factor": 2' '"burst_share": 0.1' '"burst_length": "2s"' '"curve": [1, 2]' '"period": "1h"'; do
+        unused=${key%%:*}
+        noted "$unused of a poisson load" "workload.arrival.$(echo "$unused" | tr -d '"') is not used" \
+            "{\"kind\": \"poisson\", \"rate\": 3, $key}"
+    done
+    ask run llama70b-4xh100 --json --set workload.arrival='{"kind": "daily", "rate": 3, "curve": [1, 4], "period": "20s"}'
+    [ ! -s err ] || because "$(head -n 1 err)"
+    verdict "nothing to note about a curve that comes round"
+}
+
 judged() { # EXPRESSION FILE
     holds "$2" "$1" || because "not so: $1 (exit code $code: $(head -n 1 err))"
 }
@@ -350,6 +375,7 @@ log_lines
 words_for_people
 trace_files
 trace_runs
+loads_that_change
 unwritable
 show_and_schema
 listed_is_shown
