@@ -3,6 +3,17 @@
 #include <math.h>
 #include <stdlib.h>
 
+static bool open_trace(rc_arrivals *a, const rc_arrival *arrival, uint64_t seed, rc_problems *problems) {
+    if (!rc_trace_read(arrival->file, arrival->time_unit, &a->trace, problems))
+        return false;
+    if (arrival->jitter_s == 0)
+        return true;
+    rc_random *random = rc_random_new(seed, "trace jitter");
+    rc_trace_jitter(&a->trace, arrival->jitter_s, random);
+    rc_random_free(random);
+    return true;
+}
+
 bool rc_arrivals_open(rc_arrivals *a, const rc_workload *workload, uint64_t seed, rc_problems *problems) {
     *a = (rc_arrivals){.workload = workload,
                        .intervals = rc_random_new(seed, "arrival intervals"),
@@ -12,7 +23,7 @@ bool rc_arrivals_open(rc_arrivals *a, const rc_workload *workload, uint64_t seed
     const rc_arrival *arrival = &workload->arrival;
     if (rc_intensity_changes(arrival))
         rc_intensity_open(&a->intensity, arrival, seed);
-    return arrival->kind != RC_ARRIVAL_TRACE || rc_trace_read(arrival->file, arrival->time_unit, &a->trace, problems);
+    return arrival->kind != RC_ARRIVAL_TRACE || open_trace(a, arrival, seed, problems);
 }
 
 void rc_arrivals_close(rc_arrivals *a) {

@@ -2,7 +2,8 @@
  * arrivals.h - which requests come, and when.
  * Open loads (all but the closed one) yield requests in order of time.  A closed load yields one at a time,
  * whenever a client asks again; all clients ask first at time 0.
- * Intervals, lengths, thinking and bursts draw from streams of their own.
+ * Intervals, lengths, thinking, bursts and the jitter of a trace draw from streams of their own.
+ * A trace is jittered first; then its window, its scale and the number of requests apply, as to a trace with that clock.
  */
 #ifndef RC_ARRIVALS_H
 #define RC_ARRIVALS_H

@@ -200,7 +200,9 @@ RC_LOCAL_TABLE(arrival_table, rc_arrival, "arrival", "When requests come.",
                 "trace: [from, to) in seconds since its first row", .count_offset = offsetof(rc_arrival, window_count)},
                {"time_unit", RC_FIELD_CUSTOM, offsetof(rc_arrival, time_unit),
                 "trace: s, ms, us or ns where the column's name does not say", .custom = read_time_unit,
-                .custom_schema = "{\"enum\":[\"s\",\"ms\",\"us\",\"ns\"]}"});
+                .custom_schema = "{\"enum\":[\"s\",\"ms\",\"us\",\"ns\"]}"},
+               {"jitter", RC_FIELD_QUANTITY, offsetof(rc_arrival, jitter_s),
+                "trace: each arrival comes up to so much later, where a clock ticks coarsely", .unit = RC_SECONDS});
 
 RC_LOCAL_TABLE(routing_table, rc_routing, "routing", "How popular experts are with this traffic.",
                {"kind", RC_FIELD_CHOICE, offsetof(rc_routing, kind), "uniform, lognormal, zipf or histogram",
@@ -287,7 +289,8 @@ static void note_unused(const rc_arrival *a, const char *path, rc_reader *reader
                 {"file", a->file != NULL, trace},
                 {"scale", a->scale != 1, trace},
                 {"window", a->window_count > 0, trace},
-                {"time_unit", a->time_unit != NULL, trace}};
+                {"time_unit", a->time_unit != NULL, trace},
+                {"jitter", a->jitter_s > 0, trace}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (keys[i].given && !keys[i].used)
             rc_note_add(reader->problems, "%s.arrival.%s is not used: the arrival is of kind %s", path, keys[i].key,
@@ -360,6 +363,15 @@ static bool check_curve(const rc_arrival *a, const char *path, rc_reader *reader
            refuse(path, "period", found, "from 1s to 365d", "not a period that would do", reader);
 }
 
+static bool check_trace(const rc_arrival *a, const char *path, rc_reader *reader) {
+    char found[48];
+    bool good = need(a->file != NULL, path, "arrival.file", "a CSV file", reader);
+    snprintf(found, sizeof found, "%.3g days", a->jitter_s / DAY_S);
+    return (a->jitter_s <= DAY_S || refuse(path, "jitter", found, "at most a day: what the trace's clock rounds to",
+                                           "that would shuffle the trace", reader)) &&
+           good;
+}
+
 static bool check_window(const rc_arrival *a, const char *path, rc_reader *reader) {
     if (a->window_count == 0 || (a->window_count == 2 && a->window[0] >= 0 && a->window[1] > a->window[0]))
         return true;
@@ -372,7 +384,7 @@ static bool check_arrival(const rc_arrival *a, const char *path, rc_reader *read
     if (a->kind == RC_ARRIVAL_CLOSED)
         return need(a->clients > 0, path, "arrival.clients", "how many clients", reader) && good;
     if (a->kind == RC_ARRIVAL_TRACE)
-        return need(a->file != NULL, path, "arrival.file", "a CSV file", reader) && good;
+        return check_trace(a, path, reader) && good;
     good = need(a->rate_per_s > 0, path, "arrival.rate", "requests a second", reader) && good;
     if (a->kind == RC_ARRIVAL_GAMMA)
         return need(a->cv > 0, path, "arrival.cv", "standard deviation / mean of the intervals", reader) && good;

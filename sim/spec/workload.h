@@ -31,6 +31,7 @@ typedef struct rc_arrival {
     double *window;               /* trace: seconds since its first row, [from, to) */
     size_t window_count;          /* 0 or 2 */
     const char *time_unit;        /* trace: "s", "ms", "us", "ns" where the column's name does not say */
+    double jitter_s; /* trace: rows move on by a uniform draw from [0, jitter), before scale; up to a day */
 } rc_arrival;
 
 typedef enum rc_length_kind {

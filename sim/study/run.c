@@ -69,10 +69,13 @@ static void describe_load(const rc_scenario *s, char *text, size_t size) {
         break;
     case RC_ARRIVAL_TRACE: {
         const char *slash = strrchr(a->file, '/');
-        char first[48] = "";
+        char first[48] = "", jitter[64] = "", most[32];
         if (s->workload.requests > 0)
             snprintf(first, sizeof first, "first %.0f requests of ", s->workload.requests);
-        snprintf(text, size, "%strace %s, played %.3g x as fast", first, slash ? slash + 1 : a->file, a->scale);
+        if (a->jitter_s > 0)
+            snprintf(jitter, sizeof jitter, ", arrivals spread over %s", span_text(most, sizeof most, a->jitter_s));
+        snprintf(text, size, "%strace %s, played %.3g x as fast%s", first, slash ? slash + 1 : a->file, a->scale,
+                 jitter);
         break;
     }
     default:

@@ -342,6 +342,10 @@ loads() {
     bad_arrival "a period of a moment" period 0.005 1s '{"kind": "daily", "rate": 2, "curve": [1, 2], "period": "5ms"}'
     many=$(seq -s , 289)
     bad_arrival "a curve of 289 slots" curve "289 numbers" "2 to 288" "{\"kind\": \"daily\", \"rate\": 2, \"curve\": [$many]}"
+    trace='"kind": "trace", "file": "k3-chat-1000"'
+    bad_arrival "jitter without a unit" jitter 1 ms "{$trace, \"jitter\": 1}"
+    bad_arrival "negative jitter" jitter -1s ms "{$trace, \"jitter\": \"-1s\"}"
+    bad_arrival "jitter of days" jitter "2 days" "at most a day" "{$trace, \"jitter\": \"2d\"}"
     refused "pause longer than the clock" 3 workload days "200 days" \
         run k3-8xb300 --set workload.arrival.think_time=1000d
     refused "rate slower than the clock" 3 workload days "200 days" run llama70b-4xh100 --set workload.arrival.rate=1e-9

@@ -49,6 +49,7 @@ builds() {
         --set 'workload.arrival={"kind": "modulated", "rate": 4, "burst_factor": 4, "burst_share": 0.1, "burst_length": "5s"}'
     two_builds "run with a curve" run llama70b-4xh100 --json \
         --set 'workload.arrival={"kind": "daily", "rate": 4, "curve": [1, 4, 2], "period": "1min"}'
+    two_builds "run with a jittered trace" run k3-chat-trace --json --set workload.arrival.jitter=1s
     two_builds "run with thinking clients" run k3-8xb300 --json --set workload.arrival.think_time=2s
     two_builds "compare" compare k3-8xmi355x k3-16xb200 k3-8xb300 --json
 }
