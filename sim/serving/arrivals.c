@@ -3,6 +3,17 @@
 #include <math.h>
 #include <stdlib.h>
 
+static bool open_trace(rc_arrivals *a, const rc_arrival *arrival, uint64_t seed, rc_problems *problems) {
+    if (!rc_trace_read(arrival->file, arrival->time_unit, &a->trace, problems))
+        return false;
+    if (arrival->jitter_s == 0)
+        return true;
+    rc_random *random = rc_random_new(seed, "trace jitter");
+    rc_trace_jitter(&a->trace, arrival->jitter_s, random);
+    rc_random_free(random);
+    return true;
+}
+
 bool rc_arrivals_open(rc_arrivals *a, const rc_workload *workload, bool told, uint64_t seed, rc_problems *problems) {
     *a = (rc_arrivals){.workload = workload,
                        .intervals = rc_random_new(seed, "arrival intervals"),
@@ -10,13 +21,16 @@ bool rc_arrivals_open(rc_arrivals *a, const rc_workload *workload, bool told, ui
                        .limit = workload->requests > 0 ? workload->requests : INFINITY};
     const rc_arrival *arrival = &workload->arrival;
     rc_sessions_init(&a->sessions, workload, told, seed);
-    return arrival->kind != RC_ARRIVAL_TRACE || rc_trace_read(arrival->file, arrival->time_unit, &a->trace, problems);
+    if (rc_intensity_changes(arrival))
+        rc_intensity_open(&a->intensity, arrival, seed);
+    return arrival->kind != RC_ARRIVAL_TRACE || open_trace(a, arrival, seed, problems);
 }
 
 void rc_arrivals_close(rc_arrivals *a) {
     rc_random_free(a->intervals);
     rc_sessions_free(&a->sessions);
     rc_random_free(a->thinking);
+    rc_intensity_close(&a->intensity);
     rc_trace_free(&a->trace);
 }
 
@@ -40,13 +54,15 @@ static bool next_row(rc_arrivals *a, rc_asked *asked) {
     return false;
 }
 
-static double interval_of(rc_arrivals *a) {
+static double next_time_s(rc_arrivals *a) {
     const rc_arrival *arrival = &a->workload->arrival;
     double mean = 1 / arrival->rate_per_s;
     switch (arrival->kind) {
-    case RC_ARRIVAL_POISSON: return rc_random_exponential(a->intervals, mean);
-    case RC_ARRIVAL_GAMMA: return rc_random_gamma(a->intervals, mean, arrival->cv);
-    case RC_ARRIVAL_CONSTANT: return mean;
+    case RC_ARRIVAL_POISSON: return a->time_s + rc_random_exponential(a->intervals, mean);
+    case RC_ARRIVAL_GAMMA: return a->time_s + rc_random_gamma(a->intervals, mean, arrival->cv);
+    case RC_ARRIVAL_CONSTANT: return a->time_s + mean;
+    case RC_ARRIVAL_MODULATED:
+    case RC_ARRIVAL_DAILY: return rc_intensity_pass(&a->intensity, a->time_s, rc_random_exponential(a->intervals, 1));
     default: return 0;
     }
 }
@@ -59,7 +75,7 @@ bool rc_arrivals_next(rc_arrivals *a, rc_asked *asked) {
         return next_row(a, asked);
     }
     a->asked++;
-    a->time_s += interval_of(a);
+    a->time_s = next_time_s(a);
     asked->time_s = a->time_s;
     asked->session = rc_session_begin(&a->sessions, &asked->turn);
     return true;

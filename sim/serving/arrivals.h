@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * arrivals.h - which requests come, and when.
- * Open loads (Poisson, gamma, constant, trace) yield requests in order of time.  A closed load yields one at a time,
+ * Open loads (all but the closed one) yield requests in order of time.  A closed load yields one at a time,
  * whenever a client asks again; all clients ask first at time 0.
- * Intervals, lengths and thinking draw from streams of their own.
+ * Intervals, lengths, thinking, bursts and the jitter of a trace draw from streams of their own.
+ * A trace is jittered first; then its window, its scale and the number of requests apply, as to a trace with that clock.
  */
 #ifndef RC_ARRIVALS_H
 #define RC_ARRIVALS_H
+#include "intensity.h"
 #include "random.h"
 #include "session.h"
 #include "trace.h"
@@ -21,6 +23,7 @@ typedef struct rc_arrivals {
     const rc_workload *workload;
     rc_random *intervals, *thinking;
     rc_sessions sessions;
+    rc_intensity intensity; /* daily and modulated loads */
     rc_trace trace;
     size_t next_row;
     double time_s, asked, limit; /* limit: requests to come in all; infinite: until the duration ends */

@@ -338,6 +338,30 @@ bool rc_trace_read(const char *file, const char *time_unit, rc_trace *trace, rc_
     return good;
 }
 
+typedef struct placed_row {
+    rc_trace_row row;
+    size_t place; /* of the row in the file: rows of one time stay in its order */
+} placed_row;
+
+static int compare_placed(const void *left, const void *right) {
+    const placed_row *a = left, *b = right;
+    if (a->row.arrival_ns != b->row.arrival_ns)
+        return a->row.arrival_ns < b->row.arrival_ns ? -1 : 1;
+    return a->place < b->place ? -1 : 1;
+}
+
+void rc_trace_jitter(rc_trace *trace, double jitter_s, rc_random *random) {
+    placed_row *placed = rc_allocate(trace->count * sizeof *placed);
+    for (size_t i = 0; i < trace->count; i++) {
+        placed[i] = (placed_row){trace->rows[i], i};
+        placed[i].row.arrival_ns += (int64_t)(rc_random_uniform(random) * jitter_s * (double)NS_PER_S);
+    }
+    qsort(placed, trace->count, sizeof *placed, compare_placed);
+    for (size_t i = 0; i < trace->count; i++)
+        trace->rows[i] = placed[i].row;
+    free(placed);
+}
+
 void rc_trace_free(rc_trace *trace) {
     free(trace->rows);
     free(trace->pieces);

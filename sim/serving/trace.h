@@ -18,6 +18,7 @@
 #include "content.h"
 #include "index_map.h"
 #include "problems.h"
+#include "random.h"
 
 typedef struct rc_trace_row {
     int64_t arrival_ns; /* since the first row of the file */
@@ -42,6 +43,10 @@ typedef struct rc_trace {
 
 /* False and a problem with its line where a row is bad.  `time_unit` NULL: from the column's name. */
 bool rc_trace_read(const char *file, const char *time_unit, rc_trace *trace, rc_problems *problems);
+/* Moves each row on by a uniform draw from [0, jitter_s) and puts the rows into the order of their new times: where a
+ * clock ticks coarsely, the requests of one tick came within it, not at once.  Every row draws, in the order of the
+ * file. */
+void rc_trace_jitter(rc_trace *trace, double jitter_s, rc_random *random);
 void rc_trace_free(rc_trace *trace);
 /* Writes arrival_s,input_tokens,output_tokens to an open file, and session,cached_tokens or hash_ids where it has them. */
 void rc_trace_write(FILE *out, const rc_trace *trace);

@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const arrival_names[] = {"closed", "poisson", "gamma", "constant", "trace", NULL};
+#define DAY_S  86400.
+#define YEAR_S (365 * DAY_S)
+
+static const char *const arrival_names[] = {"closed",    "poisson", "gamma", "constant",
+                                            "modulated", "daily",   "trace", NULL};
 static const char *const routing_names[] = {"uniform", "lognormal", "zipf", "histogram", NULL};
 static const char *const time_unit_names[] = {"s", "ms", "us", "ns", NULL};
 
@@ -190,8 +194,9 @@ double rc_workload_longest(const rc_workload *w) {
     "\"array\"},\"lognormal\":{\"type\":\"object\"},\"file\":{\"type\":\"string\"}},\"additionalProperties\":false}]}"
 
 RC_LOCAL_TABLE(arrival_table, rc_arrival, "arrival", "When requests come.",
-               {"kind", RC_FIELD_CHOICE, offsetof(rc_arrival, kind), "closed, poisson, gamma, constant or trace",
-                .required = true, .choices = arrival_names},
+               {"kind", RC_FIELD_CHOICE, offsetof(rc_arrival, kind),
+                "closed, poisson, gamma, constant, modulated, daily or trace", .required = true,
+                .choices = arrival_names},
                {"clients", RC_FIELD_COUNT, offsetof(rc_arrival, clients), "closed: clients that wait for their answers",
                 .low = 1, .high = 1e7},
                {"think_time", RC_FIELD_QUANTITY, offsetof(rc_arrival, think_time_s),
@@ -200,6 +205,17 @@ RC_LOCAL_TABLE(arrival_table, rc_arrival, "arrival", "When requests come.",
                 .custom = read_rate, .custom_schema = "{\"type\":[\"number\",\"string\"]}"},
                {"cv", RC_FIELD_NUMBER, offsetof(rc_arrival, cv), "gamma: standard deviation / mean of the intervals",
                 .low = 0.01, .high = 100},
+               {"burst_factor", RC_FIELD_NUMBER, offsetof(rc_arrival, burst_factor),
+                "modulated: rate in a burst / rate over all time, above 1", .low = 1, .high = 1e6},
+               {"burst_share", RC_FIELD_NUMBER, offsetof(rc_arrival, burst_share),
+                "modulated: share of time in bursts, at most 1 / burst_factor", .low = 1e-6, .high = 0.999999},
+               {"burst_length", RC_FIELD_QUANTITY, offsetof(rc_arrival, burst_length_s),
+                "modulated: mean length of a burst, exponential", .unit = RC_SECONDS, .positive = true},
+               {"curve", RC_FIELD_NUMBERS, offsetof(rc_arrival, curve),
+                "daily: relative rates of 2 to 288 equal slots of a period",
+                .count_offset = offsetof(rc_arrival, curve_count)},
+               {"period", RC_FIELD_QUANTITY, offsetof(rc_arrival, period_s), "daily: what the curve covers; a day",
+                .absent = DAY_S, .unit = RC_SECONDS, .positive = true},
                {"file", RC_FIELD_TEXT, offsetof(rc_arrival, file), "trace: a CSV file or the name of a shipped trace"},
                {"scale", RC_FIELD_NUMBER, offsetof(rc_arrival, scale), "trace: how much faster it is played",
                 .absent = 1, .low = 1e-6, .high = 1e6},
@@ -207,7 +223,9 @@ RC_LOCAL_TABLE(arrival_table, rc_arrival, "arrival", "When requests come.",
                 "trace: [from, to) in seconds since its first row", .count_offset = offsetof(rc_arrival, window_count)},
                {"time_unit", RC_FIELD_CUSTOM, offsetof(rc_arrival, time_unit),
                 "trace: s, ms, us or ns where the column's name does not say", .custom = read_time_unit,
-                .custom_schema = "{\"enum\":[\"s\",\"ms\",\"us\",\"ns\"]}"});
+                .custom_schema = "{\"enum\":[\"s\",\"ms\",\"us\",\"ns\"]}"},
+               {"jitter", RC_FIELD_QUANTITY, offsetof(rc_arrival, jitter_s),
+                "trace: each arrival comes up to so much later, where a clock ticks coarsely", .unit = RC_SECONDS});
 
 RC_LOCAL_TABLE(routing_table, rc_routing, "routing", "How popular experts are with this traffic.",
                {"kind", RC_FIELD_CHOICE, offsetof(rc_routing, kind), "uniform, lognormal, zipf or histogram",
@@ -311,6 +329,7 @@ static bool need(bool there, const char *path, const char *key, const char *expe
 /* Keys that this kind of arrival does not look at: most likely the kind is not the one that was meant. */
 static void note_unused(const rc_arrival *a, const char *path, rc_reader *reader) {
     bool closed = a->kind == RC_ARRIVAL_CLOSED, trace = a->kind == RC_ARRIVAL_TRACE;
+    bool modulated = a->kind == RC_ARRIVAL_MODULATED, daily = a->kind == RC_ARRIVAL_DAILY;
     const struct {
         const char *key;
         bool given, used;
@@ -318,14 +337,131 @@ static void note_unused(const rc_arrival *a, const char *path, rc_reader *reader
                 {"think_time", a->think_time_s > 0, closed},
                 {"rate", a->rate_per_s > 0, !closed && !trace},
                 {"cv", a->cv > 0, a->kind == RC_ARRIVAL_GAMMA},
+                {"burst_factor", a->burst_factor > 0, modulated},
+                {"burst_share", a->burst_share > 0, modulated},
+                {"burst_length", a->burst_length_s > 0, modulated},
+                {"curve", a->curve != NULL, daily},
+                {"period", a->period_s != DAY_S, daily},
                 {"file", a->file != NULL, trace},
                 {"scale", a->scale != 1, trace},
                 {"window", a->window_count > 0, trace},
-                {"time_unit", a->time_unit != NULL, trace}};
+                {"time_unit", a->time_unit != NULL, trace},
+                {"jitter", a->jitter_s > 0, trace}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (keys[i].given && !keys[i].used)
             rc_note_add(reader->problems, "%s.arrival.%s is not used: the arrival is of kind %s", path, keys[i].key,
                         arrival_names[a->kind]);
+}
+
+double rc_arrival_burst_rate(const rc_arrival *a) {
+    return a->rate_per_s * a->burst_factor;
+}
+
+double rc_arrival_calm_rate(const rc_arrival *a) {
+    return a->rate_per_s * fmax(0, 1 - a->burst_factor * a->burst_share) / (1 - a->burst_share);
+}
+
+static bool refuse(const char *path, const char *key, const char *found, const char *expected, const char *message,
+                   rc_reader *reader) {
+    return rc_complain(reader, RC_BAD_VALUE, rc_arena_format(reader->arena, "%s.arrival.%s", path, key), found,
+                       expected, message);
+}
+
+/* Bursts that come and go many times between two arrivals leave no trace in them, and take long to draw. */
+static bool check_bursts(const rc_arrival *a, const char *path, rc_reader *reader) {
+    const double changes_max = 1000, rounding = 1e-9;
+    bool good = need(a->burst_factor > 0, path, "arrival.burst_factor", "rate in a burst / rate", reader);
+    good = need(a->burst_share > 0, path, "arrival.burst_share", "the share of time in bursts", reader) && good;
+    good = need(a->burst_length_s > 0, path, "arrival.burst_length", "a time, as \"30s\"", reader) && good;
+    if (!good || !(a->rate_per_s > 0))
+        return good;
+    char found[80], expected[80];
+    if (a->burst_factor == 1)
+        return refuse(path, "burst_factor", "1", "a number above 1", "that is a poisson load, without bursts", reader);
+    if (a->burst_factor * a->burst_share > 1 + rounding) {
+        snprintf(found, sizeof found, "%.6g of the time at %.6g times the rate", a->burst_share, a->burst_factor);
+        snprintf(expected, sizeof expected, "at most %.6g, or a smaller burst_factor", 1 / a->burst_factor);
+        return refuse(path, "burst_share", found, expected, "bursts alone are more than the rate", reader);
+    }
+    snprintf(found, sizeof found, "%.3g days", a->burst_length_s / DAY_S);
+    if (a->burst_length_s > YEAR_S)
+        return refuse(path, "burst_length", found, "at most 365d", "bursts longer than any run", reader);
+    double changes = 2 * a->burst_share / (a->rate_per_s * a->burst_length_s);
+    if (changes <= changes_max)
+        return true;
+    snprintf(found, sizeof found, "%.3g changes of rate from one arrival to the next", changes);
+    snprintf(expected, sizeof expected, "at most %g: %.3g s or more", changes_max,
+             a->burst_length_s * changes / changes_max);
+    return refuse(path, "burst_length", found, expected, "so short, bursts are as good as a poisson load", reader);
+}
+
+static bool check_curve(const rc_arrival *a, const char *path, rc_reader *reader) {
+    const size_t slots_max = 288;
+    const double period_min_s = 1, rate_max = 1e12;
+    char found[48], key[48];
+    double sum = 0;
+    if (!need(a->curve != NULL, path, "arrival.curve", "2 to 288 relative rates, as [1, 3, 2]", reader))
+        return false;
+    snprintf(found, sizeof found, a->curve_count == 1 ? "%zu number" : "%zu numbers", a->curve_count);
+    if (a->curve_count < 2 || a->curve_count > slots_max)
+        return refuse(path, "curve", found, "2 to 288 relative rates", "not a curve", reader);
+    for (size_t i = 0; i < a->curve_count; i++) {
+        snprintf(found, sizeof found, "%g", a->curve[i]);
+        snprintf(key, sizeof key, "curve[%zu]", i);
+        if (!(a->curve[i] >= 0 && a->curve[i] <= rate_max))
+            return refuse(path, key, found, "a number from 0 to 1e12", "not a relative rate", reader);
+        sum += a->curve[i];
+    }
+    if (sum == 0)
+        return refuse(path, "curve", "nothing but 0", "at least one number above 0", "nobody ever comes", reader);
+    snprintf(found, sizeof found, "%.3g s", a->period_s);
+    return (a->period_s >= period_min_s && a->period_s <= YEAR_S) ||
+           refuse(path, "period", found, "from 1s to 365d", "not a period that would do", reader);
+}
+
+static bool check_trace(const rc_arrival *a, const char *path, rc_reader *reader) {
+    char found[48];
+    bool good = need(a->file != NULL, path, "arrival.file", "a CSV file", reader);
+    snprintf(found, sizeof found, "%.3g days", a->jitter_s / DAY_S);
+    return (a->jitter_s <= DAY_S || refuse(path, "jitter", found, "at most a day: what the trace's clock rounds to",
+                                           "that would shuffle the trace", reader)) &&
+           good;
+}
+
+static bool check_window(const rc_arrival *a, const char *path, rc_reader *reader) {
+    if (a->window_count == 0 || (a->window_count == 2 && a->window[0] >= 0 && a->window[1] > a->window[0]))
+        return true;
+    return refuse(path, "window", a->window_count == 2 ? "two numbers in the wrong order" : "not two numbers",
+                  "[from, to] in seconds, to after from", "not a window", reader);
+}
+
+static bool check_arrival(const rc_arrival *a, const char *path, rc_reader *reader) {
+    bool good = check_window(a, path, reader);
+    if (a->kind == RC_ARRIVAL_CLOSED)
+        return need(a->clients > 0, path, "arrival.clients", "how many clients", reader) && good;
+    if (a->kind == RC_ARRIVAL_TRACE)
+        return check_trace(a, path, reader) && good;
+    good = need(a->rate_per_s > 0, path, "arrival.rate", "requests a second", reader) && good;
+    if (a->kind == RC_ARRIVAL_GAMMA)
+        return need(a->cv > 0, path, "arrival.cv", "standard deviation / mean of the intervals", reader) && good;
+    if (a->kind == RC_ARRIVAL_MODULATED)
+        return check_bursts(a, path, reader) && good;
+    return (a->kind != RC_ARRIVAL_DAILY || check_curve(a, path, reader)) && good;
+}
+
+/* A load that ends before its changes of rate average out has another mean rate than the one asked for. */
+static void note_cut_short(const rc_workload *workload, const char *path, rc_reader *reader) {
+    enum { BURSTS_MIN = 10 };
+    const rc_arrival *a = &workload->arrival;
+    double lasts_s = fmin(workload->requests > 0 ? workload->requests / a->rate_per_s : INFINITY, workload->duration_s);
+    if (a->kind == RC_ARRIVAL_DAILY && lasts_s < a->period_s)
+        rc_note_add(reader->problems,
+                    "%s: the load ends within the first period of the curve; the mean rate is not %g/s", path,
+                    a->rate_per_s);
+    double bursts = lasts_s * a->burst_share / a->burst_length_s;
+    if (a->kind == RC_ARRIVAL_MODULATED && bursts < BURSTS_MIN)
+        rc_note_add(reader->problems, "%s: the load has about %.2g bursts; another seed may give quite another load",
+                    path, bursts);
 }
 
 /* Where no sigma is given: benchmark traffic touches far fewer experts than uniform routing would.  A log-normal
@@ -334,29 +470,16 @@ static void note_unused(const rc_arrival *a, const char *path, rc_reader *reader
 static const rc_routing assumed_routing = {.kind = RC_ROUTING_LOGNORMAL, .sigma = 1.5};
 
 bool rc_workload_finish(rc_workload *workload, const char *path, rc_reader *reader) {
-    rc_arrival *a = &workload->arrival;
-    bool trace = a->kind == RC_ARRIVAL_TRACE, closed = a->kind == RC_ARRIVAL_CLOSED, good = true;
+    const rc_arrival *a = &workload->arrival;
     note_unused(a, path, reader);
     if (!workload->routing_given)
         workload->routing = assumed_routing;
-    if (closed)
-        good = need(a->clients > 0, path, "arrival.clients", "how many clients", reader) && good;
-    else if (trace)
-        good = need(a->file != NULL, path, "arrival.file", "a CSV file", reader) && good;
-    else
-        good = need(a->rate_per_s > 0, path, "arrival.rate", "requests a second", reader) && good;
-    if (a->kind == RC_ARRIVAL_GAMMA)
-        good = need(a->cv > 0, path, "arrival.cv", "standard deviation / mean of the intervals", reader) && good;
-    if (a->window_count && (a->window_count != 2 || !(a->window[0] >= 0) || !(a->window[1] > a->window[0])))
-        good = rc_complain(reader, RC_BAD_VALUE, rc_arena_format(reader->arena, "%s.arrival.window", path),
-                           a->window_count == 2 ? "two numbers in the wrong order" : "not two numbers",
-                           "[from, to] in seconds, to after from", "not a window");
-    if (trace && workload->has_sessions)
+    bool good = check_arrival(a, path, reader);
+    if (a->kind == RC_ARRIVAL_TRACE && workload->has_sessions)
         good = rc_complain(reader, RC_BAD_VALUE, rc_arena_format(reader->arena, "%s.sessions", path), "a trace",
                            "sessions without a trace, or a trace with a column for sessions",
-                           "a trace says itself who asks what") &&
-               good;
-    if (trace) {
+                           "a trace says itself who asks what");
+    if (a->kind == RC_ARRIVAL_TRACE) {
         workload->input.kind = workload->output.kind = RC_LENGTH_NONE;
         return good;
     }
@@ -366,7 +489,10 @@ bool rc_workload_finish(rc_workload *workload, const char *path, rc_reader *read
     good = need(workload->output.low > 0 || workload->output.median > 0 || workload->output.values, path,
                 "output_tokens", "tokens of an answer", reader) &&
            good;
-    return need(workload->requests > 0 || isfinite(workload->duration_s), path, "requests",
+    good = need(workload->requests > 0 || isfinite(workload->duration_s), path, "requests",
                 "how many requests come (or a duration)", reader) &&
            good;
+    if (good)
+        note_cut_short(workload, path, reader);
+    return good;
 }

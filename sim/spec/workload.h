@@ -11,18 +11,27 @@ typedef enum rc_arrival_kind {
     RC_ARRIVAL_POISSON,
     RC_ARRIVAL_GAMMA, /* gamma-distributed intervals: cv above 1 is bursty */
     RC_ARRIVAL_CONSTANT,
-    RC_ARRIVAL_TRACE /* arrivals and lengths from a file */
+    RC_ARRIVAL_MODULATED, /* Poisson in bursts and in the calm between them, at two rates */
+    RC_ARRIVAL_DAILY,     /* Poisson at a rate that follows a curve, over and over */
+    RC_ARRIVAL_TRACE      /* arrivals and lengths from a file */
 } rc_arrival_kind;
 
 typedef struct rc_arrival {
     int kind;
     double clients, think_time_s; /* closed */
-    double rate_per_s, cv;        /* open; cv = standard deviation / mean of intervals */
+    double rate_per_s, cv;        /* open: the mean; cv = standard deviation / mean of intervals */
+    double burst_factor;          /* modulated: rate in a burst / rate, above 1 */
+    double burst_share;           /* modulated: of all time; in (0, 1), at most 1 / burst_factor */
+    double burst_length_s;        /* modulated: mean of an exponential; up to 365 days */
+    double *curve;                /* daily: rates of equal slots, only their ratios count; 0 or more, not all 0 */
+    size_t curve_count;           /* 2 to 288 */
+    double period_s;              /* daily: what the curve covers; 1 s to 365 days */
     const char *file;             /* trace */
     double scale;                 /* trace: intervals are divided by it */
     double *window;               /* trace: seconds since its first row, [from, to) */
     size_t window_count;          /* 0 or 2 */
     const char *time_unit;        /* trace: "s", "ms", "us", "ns" where the column's name does not say */
+    double jitter_s; /* trace: rows move on by a uniform draw from [0, jitter), before scale; up to a day */
 } rc_arrival;
 
 typedef enum rc_length_kind {
@@ -86,6 +95,9 @@ bool rc_workload_finish(rc_workload *workload, const char *path, rc_reader *read
 /* Tokens of a prompt on average, sessions' later turns among them, and the longest request; infinite: no limit. */
 double rc_workload_prompt_mean(const rc_workload *workload);
 double rc_workload_longest(const rc_workload *workload);
+/* Requests a second of a modulated load. */
+double rc_arrival_burst_rate(const rc_arrival *arrival);
+double rc_arrival_calm_rate(const rc_arrival *arrival);
 double rc_length_mean(const rc_length *length);
 double rc_length_longest(const rc_length *length); /* infinite where there is no limit */
 #endif

@@ -30,27 +30,66 @@ static void describe_lengths(const rc_workload *w, char *text, size_t size) {
              rc_length_mean(&w->output));
 }
 
+/* "24 h", "30.0 s". */
+static const char *span_text(char *text, size_t size, double seconds) {
+    const double hour_s = 3600;
+    if (seconds < hour_s)
+        return rc_quantity_text(text, size, seconds, RC_SECONDS);
+    snprintf(text, size, "%.4g h", seconds / hour_s);
+    return text;
+}
+
+/* "bursty arrivals, 2 requests/s: 12 in bursts of 30 s, 10 % of the time, and 0.889 between". */
+static void describe_arrivals(const rc_workload *w, char *text, size_t size) {
+    const rc_arrival *a = &w->arrival;
+    const char *asked = w->has_sessions ? "sessions" : "requests";
+    char length[32];
+    double highest = 0, sum = 0;
+    for (size_t i = 0; i < a->curve_count; i++) {
+        highest = fmax(highest, a->curve[i]);
+        sum += a->curve[i];
+    }
+    switch (a->kind) {
+    case RC_ARRIVAL_MODULATED:
+        snprintf(text, size, "bursty arrivals, %.4g %s/s: %.3g in bursts of %s, %.3g %% of the time, and %.3g between",
+                 a->rate_per_s, asked, rc_arrival_burst_rate(a), span_text(length, sizeof length, a->burst_length_s),
+                 100 * a->burst_share, rc_arrival_calm_rate(a));
+        break;
+    case RC_ARRIVAL_DAILY:
+        snprintf(text, size, "arrivals that follow a curve of %zu slots over %s, %.4g %s/s and %.3g at the peak",
+                 a->curve_count, span_text(length, sizeof length, a->period_s), a->rate_per_s, asked,
+                 a->rate_per_s * (double)a->curve_count * (highest / sum));
+        break;
+    default:
+        snprintf(text, size, "%s arrivals, %.4g %s/s",
+                 a->kind == RC_ARRIVAL_POISSON ? "Poisson"
+                 : a->kind == RC_ARRIVAL_GAMMA ? "gamma"
+                                               : "constant",
+                 a->rate_per_s, asked);
+    }
+}
+
 static void describe_load(const rc_scenario *s, char *text, size_t size) {
     const rc_arrival *a = &s->workload.arrival;
-    char lengths[160] = "";
+    char lengths[160] = "", arrivals[160];
     if (a->kind != RC_ARRIVAL_TRACE)
         describe_lengths(&s->workload, lengths, sizeof lengths);
     switch (a->kind) {
     case RC_ARRIVAL_CLOSED: snprintf(text, size, "closed loop of %.0f clients, %s", a->clients, lengths); break;
     case RC_ARRIVAL_TRACE: {
         const char *slash = strrchr(a->file, '/');
-        char first[48] = "";
+        char first[48] = "", jitter[64] = "", most[32];
         if (s->workload.requests > 0)
             snprintf(first, sizeof first, "first %.0f requests of ", s->workload.requests);
-        snprintf(text, size, "%strace %s, played %.3g x as fast", first, slash ? slash + 1 : a->file, a->scale);
+        if (a->jitter_s > 0)
+            snprintf(jitter, sizeof jitter, ", arrivals spread over %s", span_text(most, sizeof most, a->jitter_s));
+        snprintf(text, size, "%strace %s, played %.3g x as fast%s", first, slash ? slash + 1 : a->file, a->scale,
+                 jitter);
         break;
     }
     default:
-        snprintf(text, size, "%s arrivals, %.4g %s/s, %s",
-                 a->kind == RC_ARRIVAL_POISSON ? "Poisson"
-                 : a->kind == RC_ARRIVAL_GAMMA ? "gamma"
-                                               : "constant",
-                 a->rate_per_s, s->workload.has_sessions ? "sessions" : "requests", lengths);
+        describe_arrivals(&s->workload, arrivals, sizeof arrivals);
+        snprintf(text, size, "%s, %s", arrivals, lengths);
     }
 }
 

@@ -305,6 +305,10 @@ files() {
     refused "include that is no text" 3 include 3 "file name" run fifth.json
 }
 
+bad_arrival() { # NAME KEY FOUND EXPECTED ARRIVAL
+    refused "$1" 3 "workload.arrival.$2" "$3" "$4" run llama70b-4xh100 --set "workload.arrival=$5"
+}
+
 loads() {
     for length in 0 -1 1.5; do
         refused "length $length" 3 workload.input_tokens $length "whole number" run k3-8xb300 --set workload.input_tokens=$length
@@ -317,6 +321,31 @@ loads() {
     refused "clients 0" 3 workload.arrival.clients 0 "from 1" run k3-8xb300 --set workload.arrival.clients=0
     refused "requests 0" 3 workload.requests 0 "from 1" run k3-8xb300 --set workload.requests=0
     refused "arrivals without a rate" 3 workload.arrival.rate nothing "" run k3-8xb300 --set workload.arrival.kind=poisson
+    bursts='"kind": "modulated", "rate": 2, "burst_share": 0.2, "burst_length"'
+    bad_arrival "bursts without a length" burst_length nothing 30s \
+        '{"kind": "modulated", "rate": 2, "burst_factor": 3, "burst_share": 0.2}'
+    bad_arrival "bursts without a factor" burst_factor nothing rate "{$bursts: \"30s\"}"
+    bad_arrival "bursts no faster than the rest" burst_factor 1 "above 1" "{$bursts: \"30s\", \"burst_factor\": 1}"
+    bad_arrival "bursts slower than the rest" burst_factor 0.5 "from 1" "{$bursts: \"30s\", \"burst_factor\": 0.5}"
+    bad_arrival "bursts of more than all" burst_share "6 times" 0.166667 "{$bursts: \"30s\", \"burst_factor\": 6}"
+    bad_arrival "bursts of all time" burst_share 1 "to 0.999999" \
+        '{"kind": "modulated", "rate": 2, "burst_factor": 3, "burst_share": 1, "burst_length": "30s"}'
+    bad_arrival "length of bursts without a unit" burst_length 30 ms "{$bursts: 30, \"burst_factor\": 3}"
+    bad_arrival "bursts between two arrivals" burst_length 6.67e+04 "at most 1000" "{$bursts: \"3us\", \"burst_factor\": 3}"
+    bad_arrival "bursts of years" burst_length "800 days" 365d "{$bursts: \"800d\", \"burst_factor\": 3}"
+    bad_arrival "a day without a curve" curve nothing "2 to 288" '{"kind": "daily", "rate": 2}'
+    bad_arrival "a curve without a rate" rate nothing second '{"kind": "daily", "curve": [1, 2]}'
+    bad_arrival "a curve of one slot" curve "1 number" "2 to 288" '{"kind": "daily", "rate": 2, "curve": [1]}'
+    bad_arrival "a curve of text" curve noon "list of numbers" '{"kind": "daily", "rate": 2, "curve": "noon"}'
+    bad_arrival "a curve below 0" 'curve[1]' -3 "from 0" '{"kind": "daily", "rate": 2, "curve": [1, -3, 2]}'
+    bad_arrival "a curve of zeros" curve "but 0" "above 0" '{"kind": "daily", "rate": 2, "curve": [0, 0]}'
+    bad_arrival "a period of a moment" period 0.005 1s '{"kind": "daily", "rate": 2, "curve": [1, 2], "period": "5ms"}'
+    many=$(seq -s , 289)
+    bad_arrival "a curve of 289 slots" curve "289 numbers" "2 to 288" "{\"kind\": \"daily\", \"rate\": 2, \"curve\": [$many]}"
+    trace='"kind": "trace", "file": "k3-chat-1000"'
+    bad_arrival "jitter without a unit" jitter 1 ms "{$trace, \"jitter\": 1}"
+    bad_arrival "negative jitter" jitter -1s ms "{$trace, \"jitter\": \"-1s\"}"
+    bad_arrival "jitter of days" jitter "2 days" "at most a day" "{$trace, \"jitter\": \"2d\"}"
     refused "pause longer than the clock" 3 workload days "200 days" \
         run k3-8xb300 --set workload.arrival.think_time=1000d
     refused "rate slower than the clock" 3 workload days "200 days" run llama70b-4xh100 --set workload.arrival.rate=1e-9

@@ -217,9 +217,39 @@ trace_runs() {
     ask run llama70b-4xh100 --json --set "$load" --set 'workload.arrival.window=[0.5, 2]' --requests window.out
     is "$(cut -d , -f 3 window.out | sed 1d | paste -s -d ' ')" "200 300" "prompts in the window"
     verdict "a window of a trace"
+    ask run llama70b-4xh100 --json --set "$load" --set workload.arrival.jitter=250ms --requests jitter.out
+    sed 1d jitter.out | awk -F , '{ late = $5 - ($3 == 100 ? 0 : $3 == 200 ? 0.5 : $3 == 300 ? 1.25 : 2)
+        exit !(late > 0 && late < 0.25) }' || because "rows that moved elsewhere"
+    judged '.load | endswith("arrivals spread over 250 ms")' out
+    verdict "a jittered trace"
     ask run llama70b-4xh100 --json --set "$load" --set workload.requests=3
     judged '.requests.completed == 3' out
     verdict "the first requests of a trace"
+}
+
+noted() { # NAME TEXT ARRIVAL
+    ask run llama70b-4xh100 --json --set "workload.arrival=$3" --set workload.requests=100
+    [ "$code" -le 1 ] || because "exit code $code" # 1: bursts may miss an objective
+    grep -qF "$2" err || because "no note that says '$2': $(head -n 1 err)"
+    verdict "$1"
+}
+
+loads_that_change() {
+    bursts='"kind": "modulated", "rate": 3, "burst_factor": 4, "burst_share": 0.25, "burst_length": "9s"'
+    noted "a load of few bursts" "about 0.93 bursts" "{$bursts}"
+    judged '.load | startswith("bursty arrivals, 3 requests/s: 12 in bursts of 9.00 s, 25 % of the time, and 0 between,")' out
+    verdict "bursts in words"
+    noted "a load of less than a day" "first period" '{"kind": "daily", "rate": 3, "curve": [1, 4, 1]}'
+    judged '.load | startswith("arrivals that follow a curve of 3 slots over 24 h, 3 requests/s and 6 at the peak,")' out
+    verdict "a curve in words"
+    for key in '"burst_factor": 2' '"burst_share": 0.1' '"burst_length": "2s"' '"curve": [1, 2]' '"period": "1h"' '"jitter": "1s"'; do
+        unused=${key%%:*}
+        noted "$unused of a poisson load" "workload.arrival.$(echo "$unused" | tr -d '"') is not used" \
+            "{\"kind\": \"poisson\", \"rate\": 3, $key}"
+    done
+    ask run llama70b-4xh100 --json --set workload.arrival='{"kind": "daily", "rate": 3, "curve": [1, 4], "period": "20s"}'
+    [ ! -s err ] || because "$(head -n 1 err)"
+    verdict "nothing to note about a curve that comes round"
 }
 
 judged() { # EXPRESSION FILE
@@ -350,6 +380,7 @@ log_lines
 words_for_people
 trace_files
 trace_runs
+loads_that_change
 unwritable
 show_and_schema
 listed_is_shown

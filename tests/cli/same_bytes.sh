@@ -45,6 +45,11 @@ builds() {
     two_builds "run with a full cache" run llama70b-4xh100 --json --set engine.memory_fraction=0.463 \
         --set 'workload={"arrival": {"kind": "gamma", "rate": 8, "cv": 2}, "input_tokens": {"uniform": [100, 900]},
                "output_tokens": {"lognormal": {"mean": 100, "sigma": 1, "max": 400}}, "requests": 200}'
+    two_builds "run with bursts" run llama70b-4xh100 --json \
+        --set 'workload.arrival={"kind": "modulated", "rate": 4, "burst_factor": 4, "burst_share": 0.1, "burst_length": "5s"}'
+    two_builds "run with a curve" run llama70b-4xh100 --json \
+        --set 'workload.arrival={"kind": "daily", "rate": 4, "curve": [1, 4, 2], "period": "1min"}'
+    two_builds "run with a jittered trace" run k3-chat-trace --json --set workload.arrival.jitter=1s
     two_builds "run with thinking clients" run k3-8xb300 --json --set workload.arrival.think_time=2s
     two_builds "compare" compare k3-8xmi355x k3-16xb200 k3-8xb300 --json
 }

@@ -61,6 +61,8 @@ load() { # ARRIVAL INPUT OUTPUT N
 poisson='{"kind": "poisson", "rate": 3}'
 gamma='{"kind": "gamma", "rate": 8, "cv": 2.5}'
 constant='{"kind": "constant", "rate": 4}'
+bursts='{"kind": "modulated", "rate": 4, "burst_factor": 5, "burst_share": 0.15, "burst_length": "6s"}'
+day='{"kind": "daily", "rate": 4, "curve": [1, 0, 6, 3], "period": "40s"}'
 closed='{"kind": "closed", "clients": 30}'
 thinking='{"kind": "closed", "clients": 60, "think_time": "2s"}'
 long_prompts='{"lognormal": {"mean": 600, "sigma": 0.9, "max": 4096}}'
@@ -75,7 +77,7 @@ scenarios() {
 
 arrivals() {
     for policy in decode-first prefill-first; do
-        for kind in poisson gamma constant closed thinking; do
+        for kind in poisson gamma constant bursts day closed thinking; do
             eval "arrival=\$$kind"
             same "$kind, $policy" llama70b-4xh100 --set engine.policy=$policy --set "$(load "$arrival" "$long_prompts" "$long_answers" 300)"
         done

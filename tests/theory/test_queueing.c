@@ -109,6 +109,71 @@ START_TEST(the_serving_model_is_md1_where_it_should_be) {
 }
 END_TEST
 
+typedef struct queue {
+    double wait_s, service_s, service_cv2, idle, per_s; /* means; cv2: (standard deviation / mean)^2 */
+} queue;
+
+/* One request at a time, prompts of many lengths and one token of answer, so that service is what its prompt takes. */
+static queue single_server(const char *arrival, size_t requests) {
+    char load[300], many[60];
+    snprintf(load, sizeof load, "workload.arrival=%s", arrival);
+    snprintf(many, sizeof many, "workload.requests=%zu", requests);
+    rc_scenario *s = ask("k3-8xb300", SETTINGS("engine.max_running=1", NO_FRONT_END, "workload.output_tokens=1",
+                                               "workload.input_tokens={\"uniform\":[64,7900]}", many, load));
+    rc_problems *problems = rc_problems_new();
+    rc_run_result r;
+    ck_assert_int_eq(rc_run(s, NULL, &r, problems), RC_OK);
+    double n = (double)r.requests_count, squares = 0;
+    queue q = {.idle = r.breakdown[RC_TIME_IDLE], .per_s = r.completed / r.duration_s};
+    for (size_t i = 0; i < r.requests_count; i++) {
+        double service = r.requests[i].finish_s - r.requests[i].admitted_s;
+        q.wait_s += (r.requests[i].admitted_s - r.requests[i].arrival_s) / n;
+        q.service_s += service / n;
+        squares += service * service / n;
+    }
+    q.service_cv2 = squares / (q.service_s * q.service_s) - 1;
+    rc_run_result_free(&r);
+    rc_close(s);
+    rc_problems_free(problems);
+    return q;
+}
+
+/* Kingman 1961: at high load a queue waits rho / (1 - rho) service (ca^2 + cs^2) / 2; exact for Poisson arrivals. */
+static double kingman_s(const queue *q, double rho, double arrival_cv2) {
+    return rho / (1 - rho) * q->service_s * (arrival_cv2 + q->service_cv2) / 2;
+}
+
+/* At the same rate and throughput, arrivals with a cv of 2 make the queue longer as their variance says; so do bursts,
+ * where the dispersion of their counts over a long time takes the place of ca^2. */
+START_TEST(bursty_arrivals_wait_as_kingman_says) {
+    enum { COUNT = 400000 };
+    const double rho = 0.9, cv = 2, factor = 2, share = 0.3, length = 4;
+    queue idle = single_server("{\"kind\":\"constant\",\"rate\":0.1}", 100000);
+    double rate = rho / idle.service_s, quiet = (1 - factor * share) / (1 - share);
+    char arrival[240];
+    snprintf(arrival, sizeof arrival, "{\"kind\":\"poisson\",\"rate\":%.17g}", rate);
+    queue poisson = single_server(arrival, COUNT);
+    snprintf(arrival, sizeof arrival, "{\"kind\":\"gamma\",\"rate\":%.17g,\"cv\":%g}", rate, cv);
+    queue gamma = single_server(arrival, COUNT);
+    snprintf(arrival, sizeof arrival,
+             "{\"kind\":\"modulated\",\"rate\":%.17g,\"burst_factor\":%g,\"burst_share\":%g,"
+             "\"burst_length\":\"%.17gs\"}",
+             rate, factor, share, length / rate);
+    queue bursts = single_server(arrival, COUNT);
+    double dispersion = 1 + 2 * share * pow((factor - quiet) * (1 - share), 2) * length;
+    close_to(poisson.wait_s, kingman_s(&poisson, rho, 1), 0.05);
+    close_to(gamma.wait_s, kingman_s(&gamma, rho, cv * cv), 0.05);
+    close_to(bursts.wait_s, kingman_s(&bursts, rho, dispersion), 0.05);
+    double cs2 = poisson.service_cv2;
+    close_to(gamma.wait_s / poisson.wait_s, (cv * cv + cs2) / (1 + cs2), 0.05);
+    close_to(bursts.wait_s / poisson.wait_s, (dispersion + cs2) / (1 + cs2), 0.05);
+    close_to(gamma.per_s, poisson.per_s, 0.01);
+    close_to(bursts.per_s, poisson.per_s, 0.01);
+    close_to(1 - gamma.idle, rho, 0.01);
+    close_to(1 - bursts.idle, rho, 0.01);
+}
+END_TEST
+
 /* With a fast enough engine behind it, so is the front end: a request waits for those before it, then 50 ms. */
 START_TEST(the_front_end_is_md1) {
     double service = 0.05, rho = 0.8;
@@ -134,6 +199,7 @@ int main(void) {
     Suite *suite = suite_create("queueing theory");
     add_tests(suite, "theory",
               (const TTest *const[]){mm1_waits_as_long_as_theory_says, md1_waits_half_as_long, mmc_waits_as_erlang_says,
-                                     the_serving_model_is_md1_where_it_should_be, the_front_end_is_md1, NULL});
+                                     the_serving_model_is_md1_where_it_should_be, bursty_arrivals_wait_as_kingman_says,
+                                     the_front_end_is_md1, NULL});
     return run_suite(suite);
 }

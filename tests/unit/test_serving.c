@@ -186,6 +186,93 @@ START_TEST(loads_have_the_rate_they_ask_for) {
 }
 END_TEST
 
+enum { TICKS = 40, OF_A_TICK = 50, TICKED = TICKS * OF_A_TICK };
+
+/* Many rows at each whole second; the n-th has n input tokens. */
+static void write_ticks(const char *path) {
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    fprintf(file, "arrival_s,input_tokens,output_tokens\n");
+    for (int row = 0; row < TICKED; row++)
+        fprintf(file, "%d,%d,3\n", row / OF_A_TICK, row + 1);
+    fclose(file);
+}
+
+/* When each row of the ticking trace came, by its place in the file; NaN where it did not.  Returns how many did, and
+ * sees to it that they came in order. */
+static size_t play_ticks(const char *arrival, const char *requests, uint64_t seed, double *came_s) {
+    char path[] = "/tmp/rackcast-ticks-XXXXXX", setting[300];
+    close(mkstemp(path));
+    write_ticks(path);
+    snprintf(setting, sizeof setting, "workload={\"arrival\":{\"kind\":\"trace\",\"file\":\"%s\"%s}}", path, arrival);
+    rc_scenario *s = ask("llama70b-4xh100", SETTINGS(setting, requests));
+    rc_problems *problems = rc_problems_new();
+    rc_arrivals a;
+    rc_asked asked;
+    size_t count = 0;
+    double before = 0;
+    ck_assert(rc_arrivals_open(&a, &s->workload, false, seed, problems));
+    for (size_t row = 0; row < TICKED; row++)
+        came_s[row] = NAN;
+    for (; rc_arrivals_next(&a, &asked); count++) {
+        ck_assert_double_ge(asked.time_s, before);
+        ck_assert(isnan(came_s[asked.turn.input_tokens - 1]));
+        before = came_s[asked.turn.input_tokens - 1] = asked.time_s;
+    }
+    rc_arrivals_close(&a);
+    rc_close(s);
+    rc_problems_free(problems);
+    unlink(path);
+    return count;
+}
+
+START_TEST(jitter_spreads_the_rows_of_a_tick) {
+    static double plain[TICKED], spread[TICKED], again[TICKED], other[TICKED], far[TICKED];
+    const char *all = "workload.requests=null";
+    ck_assert_uint_eq(play_ticks("", all, 6, plain), TICKED);
+    ck_assert_uint_eq(play_ticks(",\"jitter\":\"1s\"", all, 6, spread), TICKED);
+    ck_assert_uint_eq(play_ticks(",\"jitter\":\"1s\"", all, 6, again), TICKED);
+    ck_assert_uint_eq(play_ticks(",\"jitter\":\"1s\"", all, 7, other), TICKED);
+    ck_assert_uint_eq(play_ticks(",\"jitter\":\"2.5s\"", all, 6, far), TICKED);
+    ck_assert_mem_eq(spread, again, sizeof spread);
+    ck_assert_mem_ne(spread, other, sizeof spread);
+    double sum = 0, squares = 0;
+    for (size_t row = 0; row < TICKED; row++) {
+        double tick = (double)(row / OF_A_TICK), moved = spread[row] - tick;
+        ck_assert_double_eq(plain[row], tick);
+        ck_assert(moved >= 0 && moved < 1);
+        ck_assert_double_eq_tol(far[row] - tick, 2.5 * moved, 1e-8);
+        sum += moved;
+        squares += moved * moved;
+    }
+    double mean = sum / TICKED, error = 4 / sqrt(TICKED); /* a uniform draw: mean 1/2, mean square 1/3 */
+    ck_assert_double_eq_tol(mean, 0.5, error * sqrt(1. / 12));
+    ck_assert_double_eq_tol(squares / TICKED, 1. / 3, error * sqrt(4. / 45));
+}
+END_TEST
+
+/* A window, a scale and a number of requests cut the jittered trace as they would cut one whose clock is that fine. */
+START_TEST(a_jittered_trace_is_cut_like_any_other) {
+    static double whole[TICKED], cut[TICKED], first[TICKED];
+    const char *all = "workload.requests=null", *window = ",\"jitter\":\"3s\",\"window\":[7.5,21],\"scale\":4";
+    play_ticks(",\"jitter\":\"3s\"", all, 6, whole);
+    size_t count = play_ticks(window, all, 6, cut), inside = 0;
+    for (size_t row = 0; row < TICKED; row++) {
+        bool in = whole[row] >= 7.5 && whole[row] < 21;
+        ck_assert_int_eq(in, !isnan(cut[row]));
+        ck_assert(!in || fabs(cut[row] - (whole[row] - 7.5) / 4) < 1e-9);
+        inside += in;
+    }
+    ck_assert_uint_eq(count, inside);
+    ck_assert_uint_eq(play_ticks(window, "workload.requests=123", 6, first), 123);
+    double last = 0;
+    for (size_t row = 0; row < TICKED; row++)
+        last = fmax(last, first[row]); /* of a row that did not come it is no number, which fmax passes over */
+    for (size_t row = 0; row < TICKED; row++)
+        ck_assert(isnan(cut[row]) || !isnan(first[row]) == (cut[row] <= last));
+}
+END_TEST
+
 START_TEST(the_timeline_keeps_its_integral) {
     rc_recorder r;
     rc_timeline t;
@@ -716,6 +803,8 @@ int main(void) {
                                      one_clock_in_many_notations,
                                      bad_rows_are_named_by_line,
                                      loads_have_the_rate_they_ask_for,
+                                     jitter_spreads_the_rows_of_a_tick,
+                                     a_jittered_trace_is_cut_like_any_other,
                                      the_timeline_keeps_its_integral,
                                      what_goes_in_comes_out,
                                      a_small_cache_preempts_and_loses_nothing,
