@@ -146,6 +146,7 @@ typedef struct rc_fit_result {
     double host_bytes_per_gpu;         /* weights that lie in host memory instead; 0: none */
     double weights_bytes_per_gpu;      /* fullest GPU, as this stack lays them out */
     double weights_bytes_per_gpu_even; /* had everything been sharded evenly over a replica */
+    double draft_bytes_per_gpu;        /* of those: the draft of speculation; 0: none */
     double replicated_bytes_per_gpu;   /* of weights_bytes_per_gpu: tensors every rank holds whole */
     double memory_nameplate_bytes;     /* a GPU's label */
     double memory_usable_bytes;        /* what the driver shows */
@@ -198,9 +199,11 @@ typedef struct rc_explain_result {
     double stages;    /* pipeline stages; as many micro-batches fill them */
     double context;   /* cached tokens of each */
     double prompt;    /* prompt of the prefill that is explained */
+    double drafts;    /* that a step verifies, of each sequence; 0: no speculation */
+    double step_tokens; /* that a step brings a sequence: 1 and the drafts that are accepted, on average */
     double step_s;    /* one decode step */
     double ceiling_s; /* each weight once per replica, evenly sharded, at sheet bandwidth; or the sheet's FLOPs */
-    double ceiling_tokens_per_s;     /* stages x batch / ceiling_s, one replica */
+    double ceiling_tokens_per_s;     /* stages x batch x step_tokens / ceiling_s, one replica */
     double replication_s;            /* what reading replicated weights on every rank adds to the ceiling */
     double cache_s;                  /* what reading KV and state adds to the ceiling */
     double weight_bytes;             /* weights a step reads, whole replica, each once, with this traffic's routing */
@@ -308,6 +311,8 @@ typedef struct rc_run_result {
     double preemptions;
     /* Tokens of prompts that were admitted; of these, found in a prefix cache; of these, loaded from below the card. */
     double prompt_tokens, found_tokens, loaded_tokens;
+    double drafts, step_tokens; /* as in rc_explain_result */
+    rc_text speculation;        /* "7 drafts of k3-dspark, coding as measured"; empty: none */
     bool keeps_prefixes; /* some pool has a prefix cache */
     double duration_s;
     double output_tokens, input_tokens; /* of completed and cut-off requests alike, as produced */

@@ -221,6 +221,16 @@ bool rc_read(const rc_table *table, const cJSON *json, void *target, const char 
     return good;
 }
 
+bool rc_read_kept(const rc_table *table, const cJSON *json, void *target, size_t kept, const char *path,
+                  rc_reader *reader) {
+    if (cJSON_IsString(json))
+        return false; /* a name that was not found, which was said */
+    void *whole = rc_arena_take(reader->arena, table->size);
+    bool good = rc_read(table, json, whole, path, reader);
+    memcpy(target, whole, kept);
+    return good;
+}
+
 /* ---------- schema */
 
 static void schema_kind(cJSON *schema, const rc_field *field) {

@@ -71,6 +71,9 @@ struct rc_table {
                                       sizeof variable##_fields / sizeof *variable##_fields}
 
 /* Fills `target` (of table->size bytes).  False where at least one problem was added.  `path` is "" at the top. */
+/* The same where the program keeps only the first `kept` bytes of what a file's table reads. */
+bool rc_read_kept(const rc_table *table, const cJSON *json, void *target, size_t kept, const char *path,
+                  rc_reader *reader);
 bool rc_read(const rc_table *table, const cJSON *json, void *target, const char *path, rc_reader *reader);
 /* Adds a problem at a path; always false, so that `return rc_complain(...)` reads well. */
 bool rc_complain(rc_reader *reader, rc_status status, const char *path, const char *found, const char *expected,

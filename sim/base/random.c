@@ -29,6 +29,10 @@ double rc_random_gamma(rc_random *random, double mean, double cv) {
     return gsl_ran_gamma(random, shape, mean / shape);
 }
 
+double rc_random_normal(rc_random *random, double sigma) {
+    return gsl_ran_gaussian_ziggurat(random, sigma);
+}
+
 double rc_random_lognormal(rc_random *random, double median, double sigma) {
     return gsl_ran_lognormal(random, log(median), sigma);
 }

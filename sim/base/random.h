@@ -15,6 +15,7 @@ void rc_random_free(rc_random *random);      /* NULL is fine */
 double rc_random_uniform(rc_random *random); /* in (0, 1) */
 double rc_random_exponential(rc_random *random, double mean);
 double rc_random_gamma(rc_random *random, double mean, double cv); /* cv = standard deviation / mean */
+double rc_random_normal(rc_random *random, double sigma);          /* mean 0 */
 double rc_random_lognormal(rc_random *random, double median, double sigma);
 uint64_t rc_random_between(rc_random *random, uint64_t low, uint64_t high); /* both included */
 #endif

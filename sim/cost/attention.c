@@ -120,7 +120,7 @@ bool rc_attention_init(rc_attention *a, const rc_mixer *mixer, const rc_scenario
     double value_bytes = rc_number_format_of((rc_format_id)s->engine.kv_format)->bits / 8;
     bool mla = mixer->kind == RC_MLA, fp8 = value_bytes < 2;
     double heads = ceil(mixer->heads / s->parallel.tp);
-    *a = (rc_attention){.context_split = s->parallel.dcp, .reach_tokens = rc_mixer_reach(mixer)};
+    *a = (rc_attention){.queries = 1, .context_split = s->parallel.dcp, .reach_tokens = rc_mixer_reach(mixer)};
     bool found = mla ? rc_rate_for_heads(s, heads, fp8 ? "mla-decode-fp8" : "mla-decode", "mla-decode", &a->decode) &&
                            rc_rate_for_heads(s, heads, "mla-prefill", "attention-prefill", &a->prefill)
                      : rc_rate_for_heads(s, heads, fp8 ? "attention-decode-fp8" : "attention-decode",
@@ -142,8 +142,8 @@ bool rc_attention_init(rc_attention *a, const rc_mixer *mixer, const rc_scenario
 /* Work of one layer on a rank that sees so many cached tokens of all sequences. */
 static rc_work decode_work(const rc_attention *a, double sequences, double seen) {
     double split = a->context_split; /* every rank's heads meet on each rank */
-    rc_work work = {.bytes = seen * a->read_bytes + sequences * a->decode_query_bytes,
-                    .flops = seen * a->decode_flops * split,
+    rc_work work = {.bytes = seen * a->read_bytes + sequences * a->queries * a->decode_query_bytes,
+                    .flops = seen * a->decode_flops * split * a->queries,
                     .units = sequences * a->decode_units,
                     .depth = seen / sequences};
     rc_shape_decode(&work, sequences, a->shape_heads * split, a->shape_group * split, a->shape_width);
@@ -151,7 +151,8 @@ static rc_work decode_work(const rc_attention *a, double sequences, double seen)
 }
 
 static rc_work score_work(const rc_attention *a, double sequences, double scored) {
-    return rc_indexer_work(a->index_heads, a->index_dim, sequences, scored, scored, scored / sequences);
+    return rc_indexer_work(a->index_heads, a->index_dim, sequences * a->queries, scored, scored * a->queries,
+                           scored / sequences);
 }
 
 void rc_attention_add_decode(const rc_attention *a, double sequences, const double *context, rc_cost_line *line,
@@ -163,7 +164,7 @@ void rc_attention_add_decode(const rc_attention *a, double sequences, const doub
     if (!a->indexed)
         return;
     rc_rate_add(&a->indexer, score_work(a, sequences, scored), a->count, index_line);
-    rc_rate_add(&a->top_k, rc_top_k_work(sequences, scored), a->count, index_line);
+    rc_rate_add(&a->top_k, rc_top_k_work(sequences * a->queries, scored * a->queries), a->count, index_line);
 }
 
 double rc_attention_next_bend(const rc_attention *a, double sequences, const double *context, const double *growth) {
@@ -177,8 +178,8 @@ double rc_attention_next_bend(const rc_attention *a, double sequences, const dou
     none = score_work(a, sequences, 0);
     one = score_work(a, sequences, 1);
     steps = fmin(steps, (rc_rate_next_bend(&a->indexer, &none, &one, seen) - seen) / grown);
-    none = rc_top_k_work(sequences, 0);
-    one = rc_top_k_work(sequences, 1);
+    none = rc_top_k_work(sequences * a->queries, 0);
+    one = rc_top_k_work(sequences * a->queries, a->queries);
     return fmin(steps, (rc_rate_next_bend(&a->top_k, &none, &one, seen) - seen) / grown);
 }
 

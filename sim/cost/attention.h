@@ -42,6 +42,7 @@ typedef struct rc_attention {
     rc_family family;
     double count;                                   /* layers */
     int reach;                                      /* index of its reach in the load */
+    double queries;                                 /* tokens of a decoding sequence in a step: 1, more with drafts */
     double context_split;                           /* ranks that share a sequence's cache (DCP) */
     double read_bytes;                              /* of the cache, per cached token and layer */
     double decode_query_bytes;                      /* per sequence */

@@ -77,7 +77,9 @@ rc_ceiling rc_ceiling_decode(const rc_scenario *s, double batch, double context)
     rc_arena *arena = rc_arena_new();
     rc_weights *weights = rc_arena_take(arena, sizeof *weights);
     rc_weights_list(&s->model, s->weights_format, weights);
-    reader traffic = {s, batch, false, arena}, uniform = {s, batch, true, arena};
+    double tokens = batch * (s->speculation.tokens + 1); /* drafts are read and computed too */
+    double unlike = batch * rc_unlike_tokens(&s->workload.routing, s->speculation.tokens);
+    reader traffic = {s, unlike, false, arena}, uniform = {s, tokens, true, arena};
     double gpus = rc_replica_gpus(&s->parallel), replicated = 0;
     double bandwidth = gpus * s->hardware.accelerator.memory_bytes_per_s;
     double on_host = 0;
@@ -97,7 +99,7 @@ rc_ceiling rc_ceiling_decode(const rc_scenario *s, double batch, double context)
         }
     }
     double memory = fmax((c.weight_bytes - on_host) / bandwidth, on_host > 0 ? on_host / host_bytes_per_s(s) : 0);
-    double compute = batch * seconds_per_token(s, weights, true) / gpus;
+    double compute = tokens * seconds_per_token(s, weights, true) / gpus;
     c.seconds = fmax(memory, compute);
     c.replication_s = replicated / bandwidth;
     c.cache_s = cache_bytes(s, batch, context) / bandwidth;

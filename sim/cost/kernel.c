@@ -132,18 +132,24 @@ double rc_round_up(double value, double tile) {
     return tile > 1 ? ceil(value / tile) * tile : value;
 }
 
+static void line_add(rc_cost_line *line, const rc_cost_line *more, double times) {
+    for (int where = 0; where < RC_WHERE_COUNT; where++)
+        line->seconds[where] += times * more->seconds[where];
+    line->bytes += times * more->bytes;
+    line->flops += times * more->flops;
+    line->launches += times * more->launches;
+    line->host_link_bytes += times * more->host_link_bytes;
+    line->outer_wire_s += times * more->outer_wire_s;
+}
+
 void rc_step_cost_add(rc_step_cost *into, const rc_step_cost *from) {
-    for (int family = 0; family < RC_FAMILY_COUNT; family++) {
-        rc_cost_line *line = &into->lines[family];
-        const rc_cost_line *more = &from->lines[family];
-        for (int where = 0; where < RC_WHERE_COUNT; where++)
-            line->seconds[where] += more->seconds[where];
-        line->bytes += more->bytes;
-        line->flops += more->flops;
-        line->launches += more->launches;
-        line->host_link_bytes += more->host_link_bytes;
-        line->outer_wire_s += more->outer_wire_s;
-    }
+    for (int family = 0; family < RC_FAMILY_COUNT; family++)
+        line_add(&into->lines[family], &from->lines[family], 1);
+}
+
+void rc_line_add_cost(rc_cost_line *line, const rc_step_cost *cost, double times) {
+    for (int family = 0; family < RC_FAMILY_COUNT; family++)
+        line_add(line, &cost->lines[family], times);
 }
 
 double rc_step_outer_wire_s(const rc_step_cost *cost) {

@@ -43,6 +43,7 @@ typedef enum rc_where {
     X(ELEMENTWISE, "norms and element-wise")                                                                           \
     X(HEAD, "output head")                                                                                             \
     X(SAMPLING, "sampling")                                                                                            \
+    X(DRAFT, "drafts")                                                                                                 \
     X(ALL_REDUCE, "all-reduce")                                                                                        \
     X(ALL_TO_ALL, "all-to-all")                                                                                        \
     X(HAND_OFF, "stage hand-off")                                                                                      \
@@ -68,6 +69,9 @@ typedef struct rc_cost_line {
 typedef struct rc_step_cost {
     rc_cost_line lines[RC_FAMILY_COUNT];
 } rc_step_cost;
+
+/* Adds all lines of a step, so many times, to one line. */
+void rc_line_add_cost(rc_cost_line *line, const rc_step_cost *cost, double times);
 
 /* A kernel of a stack on an accelerator, ready to price work. */
 typedef struct rc_rate {

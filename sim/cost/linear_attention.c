@@ -8,6 +8,7 @@ bool rc_linear_attention_init(rc_linear_attention *l, const rc_mixer *m, const r
     bool kda = m->kind == RC_KDA;
     double tp = s->parallel.tp, keys = kda ? m->heads : m->key_heads;
     *l = (rc_linear_attention){
+        .queries = 1,
         .family = kda ? RC_FAMILY_KDA : RC_FAMILY_GDN,
         .heads = ceil(m->heads / tp),
         .key_dim = m->key_dim,
@@ -29,6 +30,16 @@ rc_work rc_linear_decode_work(double heads, double key_dim, double value_dim, do
                                [RC_AXIS_BLOCKS] = sequences * heads}};
 }
 
+rc_work rc_linear_verify_work(double heads, double key_dim, double value_dim, double sequences, double queries) {
+    enum { READ_AND_COPIED = 3 };
+    rc_work work = rc_linear_decode_work(heads, key_dim, value_dim, sequences);
+    double state = sequences * heads * STATE_BYTES * key_dim * value_dim;
+    if (queries > 1)
+        work.bytes = (READ_AND_COPIED + queries) * state + sequences * queries * heads * STREAM_BYTES * key_dim;
+    work.flops *= queries;
+    return work;
+}
+
 rc_work rc_linear_prefill_work(double heads, double key_dim, double value_dim, double tokens, double sequences) {
     double state = key_dim * value_dim;
     return (rc_work){.bytes = tokens * heads * STREAM_BYTES * key_dim + sequences * heads * 2 * STATE_BYTES * state,
@@ -44,11 +55,13 @@ void rc_linear_attention_add(const rc_linear_attention *l, const rc_load *load, 
     rc_cost_line *line = &cost->lines[l->family];
     double sequences = load->decode_sequences, tokens = load->prefill_tokens;
     if (sequences > 0)
-        rc_rate_add(&l->decode, rc_linear_decode_work(l->heads, l->key_dim, l->value_dim, sequences), l->count, line);
+        rc_rate_add(&l->decode, rc_linear_verify_work(l->heads, l->key_dim, l->value_dim, sequences, l->queries),
+                    l->count, line);
     if (tokens > 0)
         rc_rate_add(&l->prefill,
                     rc_linear_prefill_work(l->heads, l->key_dim, l->value_dim, tokens, load->prefill_sequences),
                     l->count, line);
     if (l->convolution_bytes > 0)
-        rc_rate_add(&l->convolution, (rc_work){.bytes = (tokens + sequences) * l->convolution_bytes}, l->count, line);
+        rc_rate_add(&l->convolution, (rc_work){.bytes = (tokens + sequences * l->queries) * l->convolution_bytes},
+                    l->count, line);
 }

@@ -107,6 +107,29 @@ static double host_room_bytes(const rc_scenario *s, const rc_memory *memory) {
     return s->hardware.host.memory_bytes / cards_of_node(s) - memory->host_bytes;
 }
 
+/* What the draft adds to a rank: its weights, and its own cache of every token. */
+static void add_draft(const rc_scenario *s, const rc_parallel *p, rc_memory *memory) {
+    const rc_draft *d = &s->speculation.draft;
+    rc_weights weights;
+    double values = d->extra_values + d->taps * d->model.hidden * d->model.hidden, bytes = 2 * values; /* BF16 */
+    if (s->speculation.tokens == 0)
+        return;
+    rc_weights_list(&d->model, RC_FORMAT_COUNT, &weights);
+    for (size_t i = 0; i < weights.count; i++) {
+        rc_component c = weights.list[i].component;
+        if (c != RC_COMPONENT_EMBEDDING && c != RC_COMPONENT_LM_HEAD)
+            bytes += rc_weight_bytes(&weights.list[i]) * rc_weight_layers(&d->model, &weights.list[i]);
+    }
+    memory->draft_bytes = d->replicated ? bytes : bytes / rc_expert_ranks(p);
+    memory->weights_bytes += memory->draft_bytes;
+    rc_scenario own = *s;
+    own.model = d->model;
+    stage all = {0, d->model.layers_total, true, true};
+    double kv, state;
+    stage_caches(&own, p, &all, 1, &kv, &state);
+    memory->kv_bytes_per_token += kv;
+}
+
 static rc_memory memory_of(const rc_scenario *s, const rc_parallel *p, const rc_weights *weights) {
     const rc_stack_memory *stack = &s->hardware.stack.memory;
     rc_memory memory = {.even_bytes = even_bytes(s, p, weights),
@@ -125,6 +148,7 @@ static rc_memory memory_of(const rc_scenario *s, const rc_parallel *p, const rc_
         memory.kv_bytes_per_token = fmax(memory.kv_bytes_per_token, kv);
         memory.state_bytes_per_request = fmax(memory.state_bytes_per_request, state);
     }
+    add_draft(s, p, &memory);
     memory.room_bytes = memory.budget_bytes - memory.weights_bytes - stack->workspace_bytes - stack->graphs_bytes;
     if (rc_offloads_all(&s->offload)) /* the caches too */
         memory.room_bytes = host_room_bytes(s, &memory);
@@ -144,7 +168,8 @@ rc_memory rc_memory_of(const rc_scenario *s, const rc_parallel *p) {
 
 double rc_state_slots(const rc_scenario *s) {
     const rc_stack_memory *of = &s->hardware.stack.memory;
-    return s->engine.prefix_cache && !isnan(of->kept_state_slots) ? of->kept_state_slots : of->state_slots;
+    double slots = s->engine.prefix_cache && !isnan(of->kept_state_slots) ? of->kept_state_slots : of->state_slots;
+    return s->speculation.tokens > 0 ? slots + s->speculation.tokens + 1 : slots; /* one behind each token verified */
 }
 
 double rc_request_bytes(const rc_scenario *s, const rc_memory *memory, double tokens) {
@@ -270,6 +295,7 @@ static void fill_memory(const rc_scenario *s, const rc_memory *memory, rc_fit_re
     r->host_bytes_per_gpu = memory->host_bytes;
     r->redundant_bytes_per_gpu = redundant_bytes(s);
     r->weights_bytes_per_gpu_even = memory->even_bytes;
+    r->draft_bytes_per_gpu = memory->draft_bytes;
     r->replicated_bytes_per_gpu = memory->replicated_bytes;
     r->memory_nameplate_bytes = s->hardware.accelerator.memory_nameplate_bytes;
     r->memory_usable_bytes = s->hardware.accelerator.memory_usable_bytes;

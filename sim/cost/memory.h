@@ -17,6 +17,7 @@
 typedef struct rc_memory {
     double host_bytes; /* weights of a card that lie on its host */
     double weights_bytes, replicated_bytes, even_bytes;
+    double draft_bytes; /* of weights_bytes: the draft of speculation */
     double kv_bytes_per_token, state_bytes_per_request;
     double budget_bytes;  /* usable x fraction */
     double room_bytes;    /* for caches */

@@ -80,3 +80,7 @@ double rc_popularity_distinct(const rc_popularity *popularity, double tokens) {
     return y[0] * -t * (t - 1) * (t - 2) / 6 + y[1] * (t + 1) * (t - 1) * (t - 2) / 2 -
            y[2] * (t + 1) * t * (t - 2) / 2 + y[3] * (t + 1) * t * (t - 1) / 6;
 }
+
+double rc_unlike_tokens(const rc_routing *routing, double drafts) {
+    return 1 + drafts * (1 - routing->draft_likeness);
+}

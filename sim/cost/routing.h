@@ -27,4 +27,6 @@ void rc_popularity_init(rc_popularity *popularity, const rc_routing *routing, do
 /* Interpolated in a table made at init; within 1e-6 of rc_popularity_distinct_exactly. */
 double rc_popularity_distinct(const rc_popularity *popularity, double tokens);
 double rc_popularity_distinct_exactly(const rc_popularity *popularity, double tokens);
+/* The tokens that a decoding sequence has in a step, drafts among them, as independent ones that touch as many experts. */
+double rc_unlike_tokens(const rc_routing *routing, double drafts);
 #endif

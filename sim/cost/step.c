@@ -4,11 +4,20 @@
 #include "host_weights.h"
 #include <math.h>
 
+/* Drafts are tokens of a step too, each with logits of its own. */
+static rc_load with_drafts(const rc_step_plan *plan, const rc_load *load) {
+    rc_load whole = *load;
+    whole.tokens += load->decode_sequences * (plan->queries - 1);
+    whole.logits += load->decode_sequences * (plan->queries - 1);
+    return whole;
+}
+
 /* The share of a replica's load that one DP rank works on. */
-static rc_load rank_load(const rc_load *load, double dp) {
+static rc_load rank_load(const rc_step_plan *plan, const rc_load *load) {
     rc_load share = *load;
+    double dp = plan->dp;
     if (dp <= 1)
-        return share;
+        return with_drafts(plan, &share);
     double prompts =
         fmax(fmin(dp, load->prefill_sequences), 1); /* ranks that work on prompts: one prompt is not split */
     share.decode_sequences = ceil(load->decode_sequences / dp);
@@ -21,17 +30,17 @@ static rc_load rank_load(const rc_load *load, double dp) {
         share.decode_context[r] = load->decode_context[r] / dp;
         share.prefill_pairs[r] = load->prefill_pairs[r] / prompts;
     }
-    return share;
+    return with_drafts(plan, &share);
 }
 
 double rc_step_rank_tokens(const rc_step_plan *plan, const rc_load *load) {
-    return rank_load(load, plan->dp).tokens;
+    return rank_load(plan, load).tokens;
 }
 
-static double gemm_tokens(rc_gemm_tokens kind, const rc_load *load) {
+static double gemm_tokens(const rc_step_plan *plan, rc_gemm_tokens kind, const rc_load *load) {
     switch (kind) {
     case RC_GEMM_LOGITS: return load->logits;
-    case RC_GEMM_DECODE: return load->decode_sequences;
+    case RC_GEMM_DECODE: return load->decode_sequences * plan->queries;
     case RC_GEMM_CACHED: return load->prefill_tokens + load->prefill_past;
     default: return load->tokens;
     }
@@ -74,15 +83,39 @@ static void add_exchanges(const rc_step_plan *plan, double tokens, double held, 
     }
 }
 
-void rc_step_fixed(const rc_step_plan *plan, const rc_load *whole, rc_step_cost *cost) {
-    rc_load load = rank_load(whole, plan->dp);
+/* The draft's passes of a step, as one line. */
+static void add_drafts(const rc_step_plan *plan, const rc_load *load, rc_step_cost *cost) {
+    rc_load decodes = {
+        .tokens = load->decode_sequences, .logits = load->decode_sequences, .decode_sequences = load->decode_sequences};
+    rc_step_cost draft = {0};
+    if (decodes.tokens > 0)
+        rc_step_fixed(plan->draft, &decodes, &draft);
+    rc_line_add_cost(&cost->lines[RC_FAMILY_DRAFT], &draft, plan->draft_passes);
+    if (plan->draft_reads_prompts && load->prefill_tokens > 0) {
+        rc_load prompts = *load;
+        prompts.decode_sequences = prompts.logits = 0;
+        prompts.tokens = load->prefill_tokens;
+        rc_step_fixed(plan->draft, &prompts, &draft);
+        rc_line_add_cost(&cost->lines[RC_FAMILY_DRAFT], &draft, 1);
+    }
+    if (plan->draft_taps.rows > 0) {
+        rc_step_cost taps = {0};
+        rc_gemm_add(&plan->draft_taps, rank_load(plan, load).tokens, &taps);
+        rc_line_add_cost(&cost->lines[RC_FAMILY_DRAFT], &taps, 1);
+    }
+}
+
+void rc_step_fixed(const rc_step_plan *plan, const rc_load *of, rc_step_cost *cost) {
+    rc_load load = rank_load(plan, of), all = with_drafts(plan, of);
+    const rc_load *whole = &all;
+    double unlike = whole->tokens - whole->decode_sequences * (plan->queries - plan->unlike);
     *cost = (rc_step_cost){0};
     for (int i = 0; i < plan->gemms_count; i++)
-        rc_gemm_add(&plan->gemms[i], gemm_tokens(plan->gemms[i].tokens, &load), cost);
+        rc_gemm_add(&plan->gemms[i], gemm_tokens(plan, plan->gemms[i].tokens, &load), cost);
     for (int i = 0; i < plan->experts_count; i++)
         if (whole->tokens > 0)
             rc_experts_add(&plan->experts[i], whole->tokens,
-                           rc_popularity_distinct(&plan->experts[i].popularity, whole->tokens), cost);
+                           rc_popularity_distinct(&plan->experts[i].popularity, unlike), cost);
     for (int i = 0; i < plan->linears_count; i++)
         rc_linear_attention_add(&plan->linears[i], &load, cost);
     for (int i = 0; i < plan->elementwise_count; i++)
@@ -94,8 +127,8 @@ void rc_step_fixed(const rc_step_plan *plan, const rc_load *whole, rc_step_cost 
     rc_all_reduce_add(&plan->tensor_group, load.tokens * 2 * sizeof(float), plan->norm_reduces,
                       &cost->lines[RC_FAMILY_ALL_REDUCE]);
     add_exchanges(plan, whole->tokens, load.tokens, cost);
-    rc_all_to_all_add(&plan->context_group, load.decode_sequences * plan->context_bytes, plan->context_exchanges,
-                      &cost->lines[RC_FAMILY_ALL_TO_ALL]);
+    rc_all_to_all_add(&plan->context_group, load.decode_sequences * plan->queries * plan->context_bytes,
+                      plan->context_exchanges, &cost->lines[RC_FAMILY_ALL_TO_ALL]);
     rc_hand_off_add(&plan->stage_group, load.tokens * plan->message_bytes, plan->hand_offs,
                     &cost->lines[RC_FAMILY_HAND_OFF]);
     if (plan->rebalance_s > 0)
@@ -106,6 +139,8 @@ void rc_step_fixed(const rc_step_plan *plan, const rc_load *whole, rc_step_cost 
         overlap_shared(plan, cost);
         hide_launches(plan, cost);
     }
+    if (plan->draft)
+        add_drafts(plan, of, cost);
     cost->lines[RC_FAMILY_HOST].seconds[RC_HOST] += plan->host_s;
 }
 
@@ -121,6 +156,12 @@ void rc_step_growing(const rc_step_plan *plan, double sequences, const double *c
         line.seconds[RC_LAUNCH] *= 1 - plan->launch_hidden;
     for (int where = 0; where < RC_WHERE_COUNT; where++)
         by_where[where] += line.seconds[where];
+    if (!plan->draft)
+        return;
+    double draft[RC_WHERE_COUNT] = {0};
+    rc_step_growing(plan->draft, sequences, context, captured, draft);
+    for (int where = 0; where < RC_WHERE_COUNT; where++)
+        by_where[where] += plan->draft_passes * draft[where];
 }
 
 double rc_step_next_bend(const rc_step_plan *plan, double sequences, const double *context, const double *growth) {
@@ -131,7 +172,7 @@ double rc_step_next_bend(const rc_step_plan *plan, double sequences, const doubl
     }
     for (int i = 0; i < plan->attentions_count; i++)
         steps = fmin(steps, rc_attention_next_bend(&plan->attentions[i], ceil(sequences / plan->dp), shares, growing));
-    return steps;
+    return plan->draft ? fmin(steps, rc_step_next_bend(plan->draft, sequences, context, growth)) : steps;
 }
 
 /* The host starts the operations of a step with prompts one by one, ahead of the GPU; what it is late by is waited for. */
@@ -142,8 +183,16 @@ static void wait_for_host(const rc_step_plan *plan, rc_step_cost *cost) {
         cost->lines[RC_FAMILY_HOST].seconds[RC_HOST] += late;
 }
 
+static void add_draft_attention(const rc_step_plan *plan, const rc_load *load, rc_step_cost *cost) {
+    double by_where[RC_WHERE_COUNT] = {0};
+    rc_cost_line *line = &cost->lines[RC_FAMILY_DRAFT];
+    rc_step_growing(plan->draft, load->decode_sequences, load->decode_context, load->prefill_tokens == 0, by_where);
+    for (int where = 0; where < RC_WHERE_COUNT; where++)
+        line->seconds[where] += plan->draft_passes * by_where[where];
+}
+
 void rc_step_price(const rc_step_plan *plan, const rc_load *whole, rc_step_cost *cost) {
-    rc_load load = rank_load(whole, plan->dp);
+    rc_load load = rank_load(plan, whole);
     rc_step_fixed(plan, whole, cost);
     rc_step_cost growing = {0};
     for (int i = 0; i < plan->attentions_count; i++)
@@ -152,6 +201,8 @@ void rc_step_price(const rc_step_plan *plan, const rc_load *whole, rc_step_cost 
     if (load.prefill_tokens == 0)
         hide_launches(plan, &growing);
     rc_step_cost_add(cost, &growing);
+    if (plan->draft)
+        add_draft_attention(plan, whole, cost);
     if (load.prefill_tokens > 0 && load.tokens > plan->graph_tokens)
         wait_for_host(plan, cost);
 }

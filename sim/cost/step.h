@@ -9,6 +9,9 @@
  * experts hide behind the routed ones as far as memory and arithmetic allow.  A step with prompts is launched kernel by
  * kernel: where the host needs longer for that than the GPU for the work, the step waits for the host.
  *
+ * With speculation a decode step verifies `queries` tokens of each sequence at once and then passes the draft model for the
+ * next ones.
+ *
  * With DP attention each of the dp ranks works on its share of the tokens, rounded up to whole ones; routed experts see
  * them all.  Pipeline stages are passed one after the other.
  */
@@ -39,6 +42,13 @@ typedef struct rc_host_copies {
 } rc_host_copies;
 
 typedef struct rc_step_plan {
+    double unlike;  /* of `queries` tokens of a sequence: as many independent ones touch as many experts */
+    double queries; /* tokens of a decoding sequence in a step: 1, and the drafts that are verified */
+    /* The draft: a plan of its own, passed so many times a decode step; NULL: no speculation. */
+    struct rc_step_plan *draft;
+    double draft_passes;
+    bool draft_reads_prompts; /* its layers see every token of a prompt, not only its taps */
+    rc_gemm draft_taps;       /* joins states of the target for it, of all tokens; no rows: none */
     rc_gemm gemms[RC_GEMMS_MAX];
     int gemms_count;
     rc_experts experts[RC_PLAN_EXPERTS_MAX];

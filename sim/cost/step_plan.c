@@ -12,6 +12,8 @@ typedef struct planner {
     const rc_scenario *scenario;
     rc_problems *problems;
     rc_arena *arena;
+    double weights_tp; /* ranks that split a weight: those of tensor parallelism, or 1 for what each holds whole */
+    bool is_draft;     /* embedding and output head are the target's */
     bool good;
 } planner;
 
@@ -43,7 +45,7 @@ static rc_family family_of(rc_component component) {
 
 /* Rows and columns of a weight on one rank. */
 static void on_rank(const planner *p, const rc_weight *w, double *rows, double *columns) {
-    double tp = p->scenario->parallel.tp, pieces = ceil(w->units / tp) / w->units;
+    double tp = p->weights_tp, pieces = ceil(w->units / tp) / w->units;
     bool whole = w->split == RC_SPLIT_NONE && rc_stack_replicates(&p->scenario->hardware.stack, w->name);
     *rows = w->split == RC_SPLIT_ROWS ? w->rows * pieces : w->split == RC_SPLIT_NONE && !whole ? w->rows / tp : w->rows;
     *columns = w->split == RC_SPLIT_COLUMNS ? w->columns * pieces : w->columns;
@@ -104,6 +106,8 @@ static void plan_gemms(planner *p, const rc_weights *weights) {
         bool head = w->component == RC_COMPONENT_LM_HEAD || w->component == RC_COMPONENT_EMBEDDING;
         if (!w->gemm || w->split == RC_SPLIT_EXPERTS || count == 0)
             continue;
+        if (head && p->is_draft) /* split over the ranks as it is for the target */
+            rows = ceil(w->rows / p->scenario->parallel.tp);
         if (w->fused)
             rows = fused_rows(p, weights, i);
         if (latent)
@@ -345,15 +349,17 @@ static void note_provenance(rc_step_plan *plan) {
     note_messages(of, RC_FAMILY_HAND_OFF, &plan->stage_group, RC_POINT_TO_POINT);
 }
 
-rc_step_plan *rc_step_plan_new(const rc_scenario *s, rc_arena *arena, rc_problems *problems) {
+static rc_step_plan *plan_model(const rc_scenario *s, double weights_tp, bool is_draft, rc_arena *arena,
+                                rc_problems *problems) {
     rc_step_plan *plan = rc_arena_take(arena, sizeof *plan);
-    planner p = {plan, s, problems, arena, true};
+    planner p = {plan, s, problems, arena, weights_tp, is_draft, true};
     rc_weights *weights = rc_arena_take(arena, sizeof *weights);
     rc_weights_list(&s->model, s->weights_format, weights);
     assert(s->model.mixers_count <= RC_MIXERS_MAX && s->model.ffns_count <= RC_FFNS_MAX);
     rc_format_id experts =
         s->weights_format != RC_FORMAT_COUNT ? s->weights_format : (rc_format_id)s->model.quantization.routed_experts;
     const rc_stack_step *step = &s->hardware.stack.step;
+    plan->queries = plan->unlike = 1;
     plan->dp = s->parallel.dp;
     plan->host_s = step->host_s;
     plan->launch_hidden = step->launch_hidden;
@@ -377,4 +383,54 @@ rc_step_plan *rc_step_plan_new(const rc_scenario *s, rc_arena *arena, rc_problem
     plan->provenance[RC_FAMILY_HOST_COPIES] = RC_ASSUMED;
     plan->provenance[RC_FAMILY_REBALANCE] = RC_ASSUMED;
     return p.good ? plan : NULL;
+}
+
+/* ---------- speculation */
+
+/* The scenario as the draft sees it: its own layers, nothing in stages, nothing on the host. */
+static rc_scenario draft_scenario(const rc_scenario *s) {
+    rc_scenario draft = *s;
+    draft.model = s->speculation.draft.model;
+    draft.weights_format = RC_FORMAT_COUNT;
+    draft.offload = (rc_offload){0};
+    draft.parallel.pp = draft.parallel.dcp = 1;
+    draft.parallel.rebalance_steps = 0;
+    draft.engine.fused_experts = false;
+    return draft;
+}
+
+static void set_queries(rc_step_plan *plan, double queries) {
+    plan->queries = plan->unlike = queries;
+    for (int i = 0; i < plan->attentions_count; i++)
+        plan->attentions[i].queries = queries;
+    for (int i = 0; i < plan->linears_count; i++)
+        plan->linears[i].queries = queries;
+}
+
+static bool plan_draft(rc_step_plan *plan, const rc_scenario *s, rc_arena *arena, rc_problems *problems) {
+    const rc_draft *d = &s->speculation.draft;
+    rc_scenario *own = rc_arena_take(arena, sizeof *own);
+    double width = s->model.hidden, tp = d->replicated ? 1 : s->parallel.tp;
+    *own = draft_scenario(s);
+    set_queries(plan, s->speculation.tokens + 1);
+    plan->unlike = rc_unlike_tokens(&s->workload.routing, s->speculation.tokens);
+    plan->draft = plan_model(own, tp, true, arena, problems);
+    if (!plan->draft)
+        return false;
+    plan->draft->host_s = plan->draft->hand_offs = 0;
+    if (d->replicated)
+        plan->draft->all_reduces = plan->draft->norm_reduces = 0;
+    set_queries(plan->draft, d->block ? s->speculation.tokens : 1);
+    plan->draft_passes = d->block ? 1 : s->speculation.tokens;
+    plan->draft_reads_prompts = !d->block;
+    plan->draft_taps = (rc_gemm){.family = RC_FAMILY_DRAFT, .count = d->taps > 0};
+    plan->provenance[RC_FAMILY_DRAFT] = RC_ASSUMED;
+    return d->taps == 0 || rc_gemm_init(&plan->draft_taps, &s->hardware.stack, &s->hardware.accelerator, RC_BF16, 0,
+                                        ceil(width / tp), d->taps * width);
+}
+
+rc_step_plan *rc_step_plan_new(const rc_scenario *s, rc_arena *arena, rc_problems *problems) {
+    rc_step_plan *plan = plan_model(s, s->parallel.tp, false, arena, problems);
+    bool drafts = plan && s->speculation.tokens > 0;
+    return plan && (!drafts || plan_draft(plan, s, arena, problems)) ? plan : NULL;
 }

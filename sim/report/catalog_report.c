@@ -19,6 +19,7 @@ static const struct {
     {"fabrics", "fabric", RC_CATALOG_FABRIC, &rc_fabric_table},
     {"stacks", "stack", RC_CATALOG_STACK, &rc_stack_table},
     {"models", "model", RC_CATALOG_MODEL, &rc_model_table},
+    {"drafts", "draft", RC_CATALOG_DRAFT, &rc_draft_table},
     {"mixes", "mix", RC_CATALOG_MIX, &rc_workload_table},
     {"traces", NULL, RC_CATALOG_TRACE, NULL},
     {"scenarios", "scenario", RC_CATALOG_SCENARIO, &rc_scenario_table},

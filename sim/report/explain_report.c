@@ -58,7 +58,11 @@ static cJSON *explain_json(const rc_explain_result *r) {
     rc_json_add_number(a, "batch", r->batch);
     rc_json_add_number(a, "context", r->context);
     rc_json_add_number(a, "step_s", r->step_s);
-    rc_json_add_number(a, "tokens_per_s", r->batch / r->step_s);
+    rc_json_add_number(a, "tokens_per_s", r->batch * r->step_tokens / r->step_s);
+    if (r->drafts > 0) {
+        rc_json_add_number(a, "drafts", r->drafts);
+        rc_json_add_number(a, "step_tokens", r->step_tokens);
+    }
     rc_json_add_number(a, "stages", r->stages);
     rc_json_add_number(a, "ceiling_s", r->ceiling_s);
     rc_json_add_number(a, "ceiling_tokens_per_s", r->ceiling_tokens_per_s);
@@ -122,7 +126,9 @@ static void print_parts(FILE *out, const char *heading, const rc_part *parts, si
 static void print_ceiling(FILE *out, const rc_explain_result *r) {
     char a[40], b[40], c[40];
     fprintf(out, "forecast %s a step, %s tokens/s a replica\n", rc_quantity_text(a, sizeof a, r->step_s, RC_SECONDS),
-            rc_number_text(b, sizeof b, r->batch / r->step_s));
+            rc_number_text(b, sizeof b, r->batch * r->step_tokens / r->step_s));
+    if (r->drafts > 0)
+        fprintf(out, "drafts   %.0f of each sequence are verified, a step brings %.3g tokens\n", r->drafts, r->step_tokens);
     fprintf(out, "ceiling  %s a step, %s tokens/s: each weight read once at the data sheet's bandwidth (%s)\n",
             rc_quantity_text(a, sizeof a, r->ceiling_s, RC_SECONDS),
             rc_number_text(b, sizeof b, r->ceiling_tokens_per_s),
@@ -132,7 +138,7 @@ static void print_ceiling(FILE *out, const rc_explain_result *r) {
             rc_quantity_text(b, sizeof b, r->cache_s, RC_SECONDS));
     if (r->stages > 1)
         fprintf(out, "stages   %.0f: the step is one micro-batch's; %.0f such fill the stages: up to %s tokens/s\n",
-                r->stages, r->stages, rc_number_text(a, sizeof a, r->stages * r->batch / r->step_s));
+                r->stages, r->stages, rc_number_text(a, sizeof a, r->stages * r->batch * r->step_tokens / r->step_s));
     if (r->distinct_experts > 0 && r->distinct_experts == r->distinct_experts_uniform)
         fprintf(out, "experts  %.1f different ones a layer with uniform routing\n", r->distinct_experts);
     else if (r->distinct_experts > 0)

@@ -31,6 +31,7 @@ cJSON *rc_fit_json(const rc_fit_result *r) {
     rc_json_add_number(a, "weights_bytes_per_gpu_even", r->weights_bytes_per_gpu_even);
     rc_json_add_number(a, "replicated_bytes_per_gpu", r->replicated_bytes_per_gpu);
     rc_json_add_number(a, "redundant_bytes_per_gpu", r->redundant_bytes_per_gpu);
+    rc_json_add_number(a, "draft_bytes_per_gpu", r->draft_bytes_per_gpu);
     rc_json_add_number(a, "host_bytes_per_gpu", r->host_bytes_per_gpu);
     cJSON *weights = rc_json_add_object(a, "weights");
     for (size_t i = 0; i < r->components_count; i++)
@@ -103,6 +104,7 @@ static void print_budget(FILE *out, const rc_fit_result *r, rc_format format) {
                  {"    evenly sharded they would be", r->weights_bytes_per_gpu_even},
                  {"    held whole on every rank", r->replicated_bytes_per_gpu},
                  {"    second copies of popular experts", r->redundant_bytes_per_gpu},
+                 {"    the draft", r->draft_bytes_per_gpu},
                  {"    in host memory instead", r->host_bytes_per_gpu},
                  {"- workspace", r->workspace_bytes},
                  {"- graphs", r->graphs_bytes},

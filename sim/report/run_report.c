@@ -137,6 +137,12 @@ static cJSON *run_json(const rc_run_result *r, bool timing) {
         rc_json_add_number(prefixes, "found_tokens", r->found_tokens);
         rc_json_add_number(prefixes, "loaded_tokens", r->loaded_tokens);
     }
+    if (r->drafts > 0) {
+        cJSON *speculation = rc_json_add_object(a, "speculation");
+        rc_json_add_number(speculation, "drafts", r->drafts);
+        rc_json_add_number(speculation, "step_tokens", r->step_tokens);
+        rc_json_add_text(speculation, "text", r->speculation.text);
+    }
     rc_json_add_bool(a, "stationary", r->stationary);
     rc_json_add_number(a, "queue_growth_per_s", r->queue_growth_per_s);
     rc_json_add_number(a, "events", r->events);
@@ -255,6 +261,8 @@ static void print_head(FILE *out, const rc_run_result *r) {
     fprintf(out, "; %.1f running on average\n", r->concurrency_mean);
     if (r->keeps_prefixes)
         print_prefixes(out, r);
+    if (r->drafts > 0)
+        fprintf(out, "speculation: %s; a step brings %.3g tokens a sequence\n", r->speculation.text, r->step_tokens);
     if (!r->stationary)
         fprintf(out, "OVERLOAD: the queue grows by %.3g requests a second; latencies depend on how long this lasts\n",
                 r->queue_growth_per_s);

@@ -34,11 +34,15 @@ void rc_replica_init(rc_replica *r, uint32_t index, const rc_scenario *s, const 
                       .stepwise = stepwise || s->parallel.pp > 1,
                       .in_stages = s->parallel.pp > 1,
                       .max_running = ceil(s->engine.max_running / s->parallel.pp),
-                      .max_batched_tokens = s->engine.max_batched_tokens};
+                      .max_batched_tokens = s->engine.max_batched_tokens,
+                      .step_tokens = rc_speculation_length(&s->speculation),
+                      .step_variance = rc_speculation_variance(&s->speculation)};
     rc_kv_pool_init(&r->pool, memory, (uint32_t)block.tokens, (uint64_t)block.state_blocks, arena);
     r->available_before = rc_kv_available(r->pool.memory);
     r->fixed_count = (size_t)fmin(fmin(r->max_running, (double)r->pool.memory->total) + 1, FIXED_MAX);
     r->fixed = rc_allocate(r->fixed_count * sizeof *r->fixed);
+    if (s->speculation.tokens > 0)
+        r->acceptance = rc_random_new(s->seed + index, "accepted drafts");
 }
 
 void rc_replica_free(rc_replica *r) {
@@ -49,6 +53,7 @@ void rc_replica_free(rc_replica *r) {
     free(r->finished);
     free(r->fixed);
     free(r->train);
+    rc_random_free(r->acceptance);
 }
 
 bool rc_replica_can_hold(const rc_replica *r, const rc_request *request) {
@@ -227,6 +232,10 @@ double rc_replica_chunk_last(rc_replica *r, double budget) {
 
 /* ---------- what a request holds */
 
+static uint64_t smaller(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
 /* Its blocks are given back; what it has computed of its content stays in the cache for others. */
 static void release(rc_replica *r, rc_request *request, uint64_t holds, uint64_t computed) {
     rc_kv_give(&r->pool, holds - request->shared);
@@ -279,38 +288,79 @@ static void sift_down(rc_decoder *heap, size_t count, size_t at) {
     }
 }
 
+/* Tokens that a sequence gets in the first `steps` steps: with drafts all of a replica are taken to go on alike, at the mean. */
+static uint64_t tokens_of(const rc_replica *r, uint64_t steps) {
+    return r->acceptance ? (uint64_t)floor((double)steps * r->step_tokens) : steps;
+}
+
+/* Steps from now on in which a sequence gets at most so many tokens. */
+static uint64_t steps_within(const rc_replica *r, uint64_t tokens) {
+    if (!r->acceptance)
+        return tokens;
+    uint64_t now = tokens_of(r, r->step);
+    double last = ceil((double)(now + tokens + 1) / r->step_tokens);
+    uint64_t steps = last > (double)r->step ? (uint64_t)last - r->step : 0;
+    while (steps > 0 && tokens_of(r, r->step + steps) - now > tokens)
+        steps--;
+    return steps;
+}
+
+/* Steps that so many tokens take.  Each brings an independent number with mean a and variance v: by the central limit theorem of
+ * renewals about n / a, with variance n v / a^3 (Cox, Renewal Theory, 1962), within what the drafts allow. */
+static uint64_t steps_for(rc_replica *r, double tokens) {
+    if (!r->acceptance || tokens <= 0)
+        return (uint64_t)tokens;
+    double a = r->step_tokens, most = r->scenario->speculation.tokens + 1;
+    if (r->step_variance == 0)
+        return (uint64_t)ceil(tokens / a);
+    double mean = tokens / a + r->step_variance / (2 * a * a), sigma = sqrt(tokens * r->step_variance / a) / a;
+    double steps = round(mean + rc_random_normal(r->acceptance, sigma));
+    return (uint64_t)fmax(fmin(steps, tokens), ceil(tokens / most));
+}
+
 /* Cached tokens of a decoding request: all but the newest, whose keys the next step writes. */
 static uint64_t cached_of(const rc_replica *r, const rc_request *request) {
-    return request->input_tokens + request->produced - 1 + (r->step - request->begin_step);
+    return request->input_tokens + request->produced - 1 + (tokens_of(r, r->step) - request->begin_tokens);
+}
+
+/* What it looks at in its next step; between whole steps of drafts a fraction of a token counts. */
+static double seen_of(const rc_replica *r, const rc_request *request) {
+    return request->input_tokens + request->produced + (double)(r->step - request->begin_step) * r->step_tokens;
 }
 
 static void begin_decoding(rc_replica *r, uint32_t index) {
     rc_request *request = request_of(r, index);
     request->begin_step = r->step;
+    request->begin_tokens = tokens_of(r, r->step);
     r->decoding = rc_grow(r->decoding, r->decoding_count, &r->decoding_capacity, sizeof *r->decoding);
-    r->decoding[r->decoding_count++] = (rc_decoder){r->step + request->output_tokens - request->produced, index};
+    r->decoding[r->decoding_count++] =
+        (rc_decoder){r->step + steps_for(r, (double)request->output_tokens - request->produced), index};
     sift_up(r->decoding, r->decoding_count - 1);
     r->joined = rc_grow(r->joined, r->joined_count, &r->joined_capacity, sizeof *r->joined);
     r->joined[r->joined_count++] = index;
-    r->context += (double)(cached_of(r, request) + 1);
-    rc_kv_decode_begins(&r->pool, cached_of(r, request), r->step);
+    r->context += seen_of(r, request);
+    rc_kv_decode_begins(&r->pool, cached_of(r, request), request->begin_tokens);
 }
 
 /* Takes a request out of the decoding ones; its cache is freed. */
 static uint32_t end_decoding(rc_replica *r, size_t at) {
     uint32_t index = r->decoding[at].request;
     rc_request *request = request_of(r, index);
-    uint64_t cached = cached_of(r, request);
+    uint64_t cached = cached_of(r, request), now = tokens_of(r, r->step);
     r->decoding[at] = r->decoding[--r->decoding_count];
     if (at < r->decoding_count) {
         sift_down(r->decoding, r->decoding_count, at);
         sift_up(r->decoding, at);
     }
-    r->context -= (double)(cached + 1);
-    rc_kv_decode_ends(&r->pool, cached, r->step);
-    release(r, request, cached, cached);
-    request->produced += (uint32_t)(r->step - request->begin_step);
+    r->context = r->decoding_count ? r->context - seen_of(r, request) : 0;
+    rc_kv_decode_ends(&r->pool, cached, now);
+    uint64_t written = smaller(cached, (uint64_t)request->input_tokens + request->output_tokens - 1);
+    release(r, request, cached, written);
+    uint64_t produced = request->produced + (now - request->begin_tokens);
+    request->produced = (uint32_t)smaller(produced, request->output_tokens - 1);
+    r->metrics->output_tokens -= (double)(produced - request->produced);
     request->begin_step = r->step;
+    request->begin_tokens = now;
     return index;
 }
 
@@ -359,16 +409,16 @@ static void preempt_last(rc_replica *r) {
 static uint64_t fill_contexts(const rc_replica *r, double context[], double growth[]) {
     uint64_t kink = UINT64_MAX;
     context[0] = r->context;
-    growth[0] = (double)r->decoding_count;
+    growth[0] = (double)r->decoding_count * r->step_tokens;
     for (int reach = 1; reach < r->plan->reaches_count; reach++) {
         uint64_t limit = (uint64_t)r->plan->reaches[reach];
         context[reach] = growth[reach] = 0;
         for (size_t i = 0; i < r->decoding_count; i++) {
-            uint64_t seen = cached_of(r, request_of(r, r->decoding[i].request)) + 1;
-            context[reach] += (double)(seen < limit ? seen : limit);
-            growth[reach] += seen < limit;
-            if (seen < limit && limit - seen < kink)
-                kink = limit - seen;
+            double seen = seen_of(r, request_of(r, r->decoding[i].request)), left = (double)limit - seen;
+            context[reach] += fmin(seen, (double)limit);
+            growth[reach] += left > 0 ? r->step_tokens : 0;
+            if (left > 0)
+                kink = smaller(kink, (uint64_t)fmax(floor(left / r->step_tokens), 1));
         }
     }
     return kink;
@@ -387,10 +437,6 @@ static const rc_fixed_cost *fixed_cost(rc_replica *r) {
     return fixed;
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
-}
-
 /* When `seconds` of work that began with the stretch are over. */
 static rc_time set_end(rc_replica *r, double seconds) {
     double left = RC_HORIZON_S - rc_seconds_of(r->began);
@@ -407,6 +453,13 @@ static void add_pass(rc_replica *r, double work_s, double rank_tokens, double ou
     r->train[r->train_count++] = (rc_pass){work_s, rank_tokens, outer_wire_s};
 }
 
+/* Steps, at most `wanted`, for which the blocks that can be had last. */
+static uint64_t steps_with_room(const rc_replica *r, uint64_t wanted) {
+    uint64_t now = tokens_of(r, r->step), tokens = tokens_of(r, r->step + wanted) - now;
+    uint64_t lasts = rc_kv_steps(&r->pool, now, tokens);
+    return lasts >= tokens ? wanted : smaller(steps_within(r, lasts), wanted);
+}
+
 /* A run of decode steps in which nothing can change. */
 static void begin_stretch(rc_replica *r, rc_time horizon) {
     rc_stretch *s = &r->stretch;
@@ -417,7 +470,7 @@ static void begin_stretch(rc_replica *r, rc_time horizon) {
     uint64_t steps = smaller(r->decoding[0].finish_step - r->step, kink);
     if (r->waiting_count > 0 && r->intake.opens > r->step)
         steps = smaller(steps, r->intake.opens - r->step);
-    steps = r->in_stages ? 1 : rc_kv_steps(&r->pool, r->step, r->stepwise ? 1 : steps);
+    steps = r->in_stages ? 1 : steps_with_room(r, r->stepwise ? 1 : steps);
     assert(steps > 0);
     r->stretch_steps = (double)steps;
     if (horizon != RC_NEVER) { /* up to the last step that ends in time; then the one that does not */
@@ -471,19 +524,29 @@ static void finish(rc_replica *r, uint32_t index) {
     r->finished[r->finished_count++] = index;
 }
 
+/* For what the decoding requests write in so many steps. */
+static void take_blocks(rc_replica *r, uint64_t steps) {
+    uint64_t now = tokens_of(r, r->step);
+    rc_kv_advance(&r->pool, now, tokens_of(r, r->step + steps) - now);
+}
+
 /* Moves the decoding requests `steps` on; those with their last token leave. */
 static void advance_decoding(rc_replica *r, uint64_t steps) {
-    double sequences = (double)r->decoding_count;
+    double sequences = (double)r->decoding_count,
+           tokens = (double)(tokens_of(r, r->step + steps) - tokens_of(r, r->step));
     if (!r->in_stages) /* there they were taken when the step began */
-        rc_kv_advance(&r->pool, r->step, steps);
+        take_blocks(r, steps);
     r->available_before = rc_kv_available(r->pool.memory);
     r->step += steps;
-    r->context += sequences * (double)steps;
-    r->metrics->output_tokens += sequences * (double)steps;
+    r->context += sequences * (double)steps * r->step_tokens;
+    r->metrics->output_tokens += sequences * tokens;
     r->metrics->decode_steps += (double)steps;
     r->metrics->decode_sequences += sequences * (double)steps;
     while (r->decoding_count && r->decoding[0].finish_step <= r->step) {
         uint32_t index = end_decoding(r, 0);
+        rc_request *request = request_of(r, index);
+        r->metrics->output_tokens += request->output_tokens - request->produced;
+        request->produced = request->output_tokens;
         finish(r, index);
     }
 }
@@ -640,10 +703,9 @@ bool rc_replica_begin(rc_replica *r, rc_time now, rc_time horizon) {
     r->chunks_tokens = r->loading_s = 0;
     r->train_count = 0;
     /* Running requests come before new ones: a step in which they could not all write a token preempts first. */
-    while (r->decoding_count + r->prefilling_count > 1 && rc_kv_steps(&r->pool, r->step, 1) == 0)
+    while (r->decoding_count + r->prefilling_count > 1 && steps_with_room(r, 1) == 0)
         preempt_last(r);
-    if (rc_kv_steps(&r->pool, r->step, 1) ==
-        0) { /* other micro-batches hold the rest: wait for them, or else give way */
+    if (steps_with_room(r, 1) == 0) { /* other micro-batches hold the rest: wait for them, or else give way */
         if (r->pool.memory->stepping > 0)
             return r->busy = false;
         preempt_last(r);
@@ -652,7 +714,7 @@ bool rc_replica_begin(rc_replica *r, rc_time now, rc_time horizon) {
     r->busy = r->decodes || r->chunks_tokens > 0;
     r->pool.memory->stepping += r->busy;
     if (r->in_stages && r->decodes)
-        rc_kv_advance(&r->pool, r->step, 1);
+        take_blocks(r, 1);
     if (r->busy && r->chunks_tokens > 0)
         begin_step(r);
     else if (r->busy)

@@ -60,8 +60,11 @@ struct rc_replica {
     size_t decoding_count, decoding_capacity;
     uint32_t *joined; /* requests that have not decoded since their first token */
     size_t joined_count, joined_capacity;
-    uint64_t step;  /* decode steps done */
-    double context; /* sum of tokens the decoding requests will look at in their next step */
+    uint64_t step;         /* decode steps done */
+    double context;        /* sum of tokens the decoding requests will look at in their next step */
+    double step_tokens;    /* that a step brings a sequence: 1, with drafts more, on average */
+    double step_variance;  /* of the same */
+    rc_random *acceptance; /* how many steps an answer takes; NULL without drafts */
     uint64_t admissions;
     rc_time last_decode; /* end of the last decode step */
 

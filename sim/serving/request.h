@@ -18,14 +18,15 @@ typedef struct rc_request {
     uint32_t chunk;     /* tokens of the step under way */
     uint32_t preemptions;
     uint32_t replica;
-    uint32_t found;      /* prompt tokens that lay in the prefix cache when it was first admitted */
-    uint32_t loaded;     /* of those, from below the device */
-    uint32_t shared;     /* tokens whose blocks belong to the prefix cache, from the first on; whole blocks */
-    uint32_t branch;     /* tokens to where others began alike and no state is saved; 0: nowhere */
-    uint32_t node;       /* of the prefix cache: the end of what is shared */
-    rc_session *session; /* whose turn it is, and what its tokens are; NULL: nobody's */
-    uint64_t begin_step; /* replica's decode step with which decoding began */
-    uint64_t admission;  /* order of admission, for preemption: the last comes first */
+    uint32_t found;        /* prompt tokens that lay in the prefix cache when it was first admitted */
+    uint32_t loaded;       /* of those, from below the device */
+    uint32_t shared;       /* tokens whose blocks belong to the prefix cache, from the first on; whole blocks */
+    uint32_t branch;       /* tokens to where others began alike and no state is saved; 0: nowhere */
+    uint32_t node;         /* of the prefix cache: the end of what is shared */
+    rc_session *session;   /* whose turn it is, and what its tokens are; NULL: nobody's */
+    uint64_t begin_step;   /* replica's decode step with which decoding began */
+    uint64_t begin_tokens; /* what a sequence of the replica had got until then */
+    uint64_t admission;    /* order of admission, for preemption: the last comes first */
     rc_time arrival, admitted, first_token, last_token, finish; /* RC_NEVER where it did not happen */
 } rc_request;
 

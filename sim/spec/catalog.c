@@ -15,6 +15,7 @@ static const struct {
     [RC_CATALOG_FABRIC] = {"fabric", "hwmodels/fabrics", ".json"},
     [RC_CATALOG_STACK] = {"stack", "hwmodels/stacks", ".json"},
     [RC_CATALOG_MODEL] = {"model", "workloads/models", ".json"},
+    [RC_CATALOG_DRAFT] = {"draft", "workloads/drafts", ".json"},
     [RC_CATALOG_MIX] = {"mix", "workloads/mixes", ".json"},
     [RC_CATALOG_TRACE] = {"trace", "workloads/traces", ".csv"},
     [RC_CATALOG_SCENARIO] = {"scenario", "scenarios", ".json"},

@@ -13,6 +13,7 @@ typedef enum rc_catalog_kind {
     RC_CATALOG_FABRIC,
     RC_CATALOG_STACK,
     RC_CATALOG_MODEL,
+    RC_CATALOG_DRAFT,
     RC_CATALOG_MIX,
     RC_CATALOG_TRACE,
     RC_CATALOG_SCENARIO,

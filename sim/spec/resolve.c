@@ -17,6 +17,7 @@ static const struct {
     {"hardware.fabric", RC_CATALOG_FABRIC},
     {"hardware.stack", RC_CATALOG_STACK},
     {"workload", RC_CATALOG_MIX},
+    {"speculation.draft", RC_CATALOG_DRAFT},
 };
 enum { SLOTS = sizeof slots / sizeof *slots };
 
@@ -283,7 +284,8 @@ bool rc_resolve_names(rc_resolution *r) {
     }
     for (int slot = 0; slot < SLOTS; slot++) {
         const char *dot = strchr(slots[slot].path, '.');
-        cJSON *parent = dot ? rc_json_get(r->root, "hardware") : r->root;
+        char *above = rc_arena_format(r->arena, "%.*s", dot ? (int)(dot - slots[slot].path) : 0, slots[slot].path);
+        cJSON *parent = dot ? rc_json_get(r->root, above) : r->root;
         const char *key = dot ? dot + 1 : slots[slot].path;
         if (cJSON_IsObject(parent) && cJSON_IsString(rc_json_get(parent, key)))
             good = expand(r, parent, key, slot) && good;

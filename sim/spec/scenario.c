@@ -33,6 +33,7 @@ typedef struct scenario_file {
     rc_workload workload;
     bool has_workload;
     int role;
+    rc_speculation speculation;
     const char *router;
     price_file price;
     const char **objectives;
@@ -40,39 +41,23 @@ typedef struct scenario_file {
     double seed;
 } scenario_file;
 
-static bool refuse(const cJSON *json, void *target, const char *path, rc_reader *reader) {
-    (void)target;
-    return rc_complain_value(reader, RC_NOT_SUPPORTED, path, json, "the key left out",
-                             "this version does not simulate it");
-}
-
 /* Pools are opened one by one, each as a scenario of its own. */
 static bool pass(const cJSON *json, void *target, const char *path, rc_reader *reader) {
     (void)json, (void)target, (void)path, (void)reader;
     return true;
 }
 
-static bool read_nested(const rc_table *table, const cJSON *json, void *target, size_t bytes, const char *path,
-                        rc_reader *reader) {
-    if (cJSON_IsString(json))
-        return false; /* a name that was not found, which was said */
-    void *whole = rc_arena_take(reader->arena, table->size);
-    bool good = rc_read(table, json, whole, path, reader);
-    memcpy(target, whole, bytes); /* each file struct begins with what the program keeps */
-    return good;
-}
-
 static bool read_model(const cJSON *json, void *target, const char *path, rc_reader *reader) {
-    return read_nested(&rc_model_table, json, target, sizeof(rc_model), path, reader) &&
+    return rc_read_kept(&rc_model_table, json, target, sizeof(rc_model), path, reader) &&
            rc_model_finish(target, path, reader);
 }
 
 static bool read_accelerator(const cJSON *json, void *target, const char *path, rc_reader *reader) {
-    return read_nested(&rc_accelerator_table, json, target, sizeof(rc_accelerator), path, reader);
+    return rc_read_kept(&rc_accelerator_table, json, target, sizeof(rc_accelerator), path, reader);
 }
 
 static bool read_fabric(const cJSON *json, void *target, const char *path, rc_reader *reader) {
-    if (!read_nested(&rc_fabric_table, json, target, sizeof(rc_fabric), path, reader))
+    if (!rc_read_kept(&rc_fabric_table, json, target, sizeof(rc_fabric), path, reader))
         return false;
     const rc_fabric *fabric = target;
     char found[32];
@@ -88,18 +73,16 @@ static bool read_fabric(const cJSON *json, void *target, const char *path, rc_re
 }
 
 static bool read_stack(const cJSON *json, void *target, const char *path, rc_reader *reader) {
-    return read_nested(&rc_stack_table, json, target, sizeof(rc_stack), path, reader);
+    return rc_read_kept(&rc_stack_table, json, target, sizeof(rc_stack), path, reader);
 }
 
 static bool read_workload(const cJSON *json, void *target, const char *path, rc_reader *reader) {
     scenario_file *file = (scenario_file *)(void *)((char *)target - offsetof(scenario_file, workload));
     file->has_workload = true;
-    return read_nested(&rc_workload_table, json, target, sizeof(rc_workload), path, reader) &&
+    return rc_read_kept(&rc_workload_table, json, target, sizeof(rc_workload), path, reader) &&
            rc_workload_finish(target, path, reader);
 }
 
-#define REFUSED(name_text, doc_text)                                                                                   \
-    { name_text, RC_FIELD_CUSTOM, 0, doc_text, .custom = refuse, .custom_schema = "{\"type\":\"null\"}" }
 #define DEGREE(name_text, member, doc_text)                                                                            \
     { name_text, RC_FIELD_COUNT, offsetof(rc_parallel, member), doc_text, .absent = 1, .low = 1, .high = 4096 }
 
@@ -199,7 +182,9 @@ RC_TABLE(rc_scenario_table, scenario_file, "scenario", "A question: a model on a
          {"objectives", RC_FIELD_TEXTS, FIELD(objectives), "limits, as \"ttft:2s:p99\"",
           .count_offset = FIELD(objectives_count)},
          {"seed", RC_FIELD_COUNT, FIELD(seed), "of all random numbers", .absent = 1, .low = 0, .high = 9e15},
-         REFUSED("speculation", "drafts of tokens (not simulated yet)"),
+         {"speculation", RC_FIELD_CUSTOM, FIELD(speculation),
+          "a small model drafts tokens, the large one verifies them", .custom = rc_speculation_read,
+          .custom_schema = "{\"type\":\"object\",\"required\":[\"draft\",\"tokens\",\"acceptance\"]}"},
          {"role", RC_FIELD_CHOICE, FIELD(role), "what a pool does", .choices = rc_pool_role_names},
          {"pools", RC_FIELD_CUSTOM, 0,
           "several pools of hardware, each with hardware, parallel, engine, offload, price", .custom = pass,
@@ -481,6 +466,7 @@ static bool fill(rc_scenario *s, const scenario_file *file, rc_resolution *r, rc
     s->engine = file->engine;
     s->role = file->role;
     s->router = file->router;
+    s->speculation = file->speculation;
     s->has_workload = file->has_workload;
     s->workload = file->workload;
     s->seed = (uint64_t)file->seed;
@@ -491,6 +477,7 @@ static bool fill(rc_scenario *s, const scenario_file *file, rc_resolution *r, rc
     bool good = check_schema(reader, file->schema);
     good = check_histogram(reader, s) && good;
     good = check_caches(reader, &s->engine) && good;
+    good = rc_speculation_finish(&s->speculation, &s->model, reader) && good;
     good = check_layout(reader, &s->model, &s->hardware, &s->parallel) && good;
     if (s->engine.fused_experts && !(has_experts(&s->model) && s->parallel.dp > 1 && s->parallel.ep > 1))
         good = rc_complain(reader, RC_BAD_VALUE, "engine.fused_experts", "true",

@@ -5,6 +5,7 @@
 #ifndef RC_SCENARIO_H
 #define RC_SCENARIO_H
 #include "accelerator.h"
+#include "draft.h"
 #include "fabric.h"
 #include "model.h"
 #include "offload.h"
@@ -82,6 +83,7 @@ struct rc_scenario {
     rc_parallel parallel;
     rc_offload offload;
     rc_engine engine;
+    rc_speculation speculation;
     bool has_workload;
     rc_workload workload;
     const char *router;      /* NULL: the usual one */

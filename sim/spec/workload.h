@@ -64,7 +64,9 @@ typedef struct rc_routing {
     double exponent; /* zipf: popularity of the n-th expert is n^-exponent */
     double *counts;  /* histogram: tokens that chose each expert, one for each of the model's */
     size_t counts_count;
-    double drift; /* sigma of what popularity has changed by since experts were placed (EPLB) */
+    double
+        draft_likeness; /* share of a draft token's experts that the token before it chose as well, beyond popularity */
+    double drift;       /* sigma of what popularity has changed by since experts were placed (EPLB) */
 } rc_routing;
 
 /* Conversations of several turns (serving/session.h). */

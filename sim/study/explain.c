@@ -116,7 +116,7 @@ static bool check_question(const rc_scenario *s, rc_explain_result *r, rc_proble
 static void fill_ceiling(const rc_scenario *s, rc_explain_result *r) {
     rc_ceiling ceiling = rc_ceiling_decode(s, r->batch, r->context);
     r->ceiling_s = ceiling.seconds * s->parallel.pp; /* one stage after another */
-    r->ceiling_tokens_per_s = r->batch / ceiling.seconds;
+    r->ceiling_tokens_per_s = r->batch * r->step_tokens / ceiling.seconds;
     r->replication_s = ceiling.replication_s;
     r->cache_s = ceiling.cache_s;
     r->weight_bytes = ceiling.weight_bytes;
@@ -142,6 +142,8 @@ rc_status rc_explain(const rc_scenario *s, double batch, double context, double 
     *r = (rc_explain_result){.batch = batch, .context = context, .prompt = prompt};
     snprintf(r->title.text, RC_TEXT_LENGTH, "%s", s->title);
     r->stages = s->parallel.pp;
+    r->drafts = s->speculation.tokens;
+    r->step_tokens = rc_speculation_length(&s->speculation);
     rc_status fit = rc_memory_fit(s, &r->fit);
     fill_question(s, r);
     if (rc_pools_count(s) > 1)

@@ -161,6 +161,11 @@ static void describe(const rc_scenario *s, rc_run_result *r) {
     snprintf(r->weights_format.text, RC_TEXT_LENGTH, "%s",
              s->weights_format == RC_FORMAT_COUNT ? "checkpoint" : rc_format_names[s->weights_format]);
     describe_load(s, r->load.text, RC_TEXT_LENGTH);
+    r->drafts = s->speculation.tokens;
+    r->step_tokens = rc_speculation_length(&s->speculation);
+    if (r->drafts > 0)
+        snprintf(r->speculation.text, RC_TEXT_LENGTH, "%.0f drafts of %s, acceptance %s", r->drafts,
+                 s->speculation.draft.name ? s->speculation.draft.name : "a draft", s->speculation.acceptance);
     name_links(s, r);
     r->seed = s->seed;
 }
@@ -185,7 +190,7 @@ static void add_ceiling(const rc_scenario *s, rc_run_result *r) {
     for (size_t i = 0; decoded && i < rc_pools_count(s); i++) {
         const rc_scenario *pool = rc_pool(s, i);
         double seconds = rc_ceiling_decode(pool, fmax(r->decode_batch_mean, 1), 0).seconds,
-               tpot = seconds * pool->parallel.pp; /* one stage after another */
+               tpot = seconds * pool->parallel.pp / r->step_tokens; /* one stage after another */
         r->ceiling_tpot_s = i == 0 ? tpot : fmin(r->ceiling_tpot_s, tpot);
         r->ceiling_output_tokens_per_s += r->output_tokens / r->decode_steps / seconds * pool->parallel.replicas;
     }

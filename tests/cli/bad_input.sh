@@ -359,7 +359,13 @@ objectives() {
 }
 
 not_supported() {
-    refused "speculation" 4 speculation "" "" run k3-8xb300 --set 'speculation={"draft": "k3-dspark", "tokens": 7}'
+    refused "drafts without acceptance" 3 speculation.acceptance nothing "" run k3-8xb300 --set 'speculation={"draft": "k3-dspark", "tokens": 7}'
+    refused "no such draft" 3 speculation.draft k3-dspar k3-dspark run k3-8xb300 --set 'speculation={"draft": "k3-dspar", "tokens": 7, "acceptance": 2}'
+    refused "content that was not measured" 3 speculation.acceptance codign coding run k3-8xb300 --set 'speculation={"draft": "k3-dspark", "tokens": 7, "acceptance": "codign"}'
+    refused "more accepted than drafted" 3 speculation.acceptance 9 "1 to 8" run k3-8xb300 --set 'speculation={"draft": "k3-dspark", "tokens": 7, "acceptance": 9}'
+    refused "more drafts than measured" 3 speculation.acceptance "9 drafts" "at most 8" run k3-8xb300 --set 'speculation={"draft": "k3-dspark", "tokens": 9, "acceptance": "coding"}'
+    refused "chances that rise" 3 speculation.acceptance "" per_position run k3-8xb300 --set 'speculation={"draft": "k3-dspark", "tokens": 2, "acceptance": {"per_position": [0.5, 0.6]}}'
+    refused "a draft of another model" 3 speculation.draft "width 7168" "width 8192" run llama70b-4xh100 --set 'speculation={"draft": "k3-dspark", "tokens": 2, "acceptance": 2}'
     refused "host cache without a prefix cache" 3 engine.prefix_cache false true run k3-8xb300 --set engine.host_cache=64GB
     refused "remote cache without bandwidth" 3 engine.remote_bandwidth nothing GB/s run k3-8xb300 --set engine.prefix_cache=true --set engine.remote_cache=1TB
     refused "sessions in a trace" 3 workload.sessions "a trace" column run k3-chat-trace --set 'workload.sessions={"turns": 3}'

@@ -122,6 +122,15 @@ sessions() {
         "input_tokens": {"uniform": [500, 3000]}, "output_tokens": {"uniform": [100, 600]}, "requests": 150}'
 }
 
+# Drafts: steps bring several tokens, of which blocks and windows see whole ones.
+drafts() {
+    for acceptance in '"coding"' 2.7; do
+        same "drafts, acceptance $acceptance" k3-8xb300 --set 'speculation={"draft": "k3-dspark", "tokens": 5, "acceptance": '"$acceptance"'}'
+    done
+    same "drafts in a tiny cache" k3-8xb300 --set engine.kv_tokens=400000 --set engine.kv_block_tokens=16 --set workload.requests=100 \
+        --set 'speculation={"draft": "k3-dspark", "tokens": 7, "acceptance": "chat"}'
+}
+
 blocks() {
     for block in 1 64; do
         same "blocks of $block" llama70b-4xh100 --set engine.kv_block_tokens=$block --set workload.requests=500
@@ -194,6 +203,7 @@ scenarios
 arrivals
 tiny_cache
 sessions
+drafts
 blocks
 models
 limits

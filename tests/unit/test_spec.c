@@ -40,7 +40,7 @@ START_TEST(each_mistake_has_a_place_and_a_kind) {
         {"engine.memory_fraction=1.1", "engine.memory_fraction", RC_BAD_VALUE},
         {"engine.kv_dtype=fp9", "engine.kv_dtype", RC_UNKNOWN_NAME},
         {"engine.host_cache=64GB", "engine.prefix_cache", RC_BAD_VALUE},
-        {"speculation.tokens=7", "speculation", RC_NOT_SUPPORTED},
+        {"speculation.tokens=7", "speculation.draft", RC_MISSING_KEY},
         {"workload.arrival.kind=open", "workload.arrival.kind", RC_UNKNOWN_NAME},
         {"workload.arrival.clients=null", "workload.arrival.clients", RC_MISSING_KEY},
         {"workload.input_tokens=0", "workload.input_tokens", RC_BAD_VALUE},
