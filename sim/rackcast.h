@@ -318,6 +318,10 @@ typedef struct rc_run_result {
     double output_tokens, input_tokens; /* of completed and cut-off requests alike, as produced */
     double output_tokens_per_s, input_tokens_per_s, total_tokens_per_s; /* whole rack */
     rc_percentiles ttft_s, tpot_s, itl_s, e2e_s, queue_s;
+    /* What the mean time to the first token consists of, seconds; the sum is ttft_s.mean.  The last two where prompts are
+     * computed in another pool than answers are written: caches on their way, waiting for a step there and the step itself. */
+    double ttft_queue_s, ttft_prefill_s, ttft_transfer_s, ttft_first_step_s;
+    bool hands_over; /* prompts are computed in another pool */
     double interactivity_tokens_per_s;     /* 1 / mean TPOT */
     double concurrency_mean;               /* requests running, average over time, all replicas */
     double decode_batch_mean;              /* sequences in a decode step, one replica */

@@ -114,6 +114,11 @@ static cJSON *run_json(const rc_run_result *r, bool timing) {
     rc_add_percentiles(a, "itl_s", &r->itl_s);
     rc_add_percentiles(a, "e2e_s", &r->e2e_s);
     rc_add_percentiles(a, "queue_s", &r->queue_s);
+    cJSON *parts = rc_json_add_object(a, "ttft_parts_s");
+    rc_json_add_number(parts, "queue", r->ttft_queue_s);
+    rc_json_add_number(parts, "prefill", r->ttft_prefill_s);
+    rc_json_add_number(parts, "transfer", r->ttft_transfer_s);
+    rc_json_add_number(parts, "first_step", r->ttft_first_step_s);
     rc_json_add_number(a, "interactivity_tokens_per_s", r->interactivity_tokens_per_s);
     rc_json_add_number(a, "concurrency_mean", r->concurrency_mean);
     rc_json_add_number(a, "decode_batch_mean", r->decode_batch_mean);
@@ -239,6 +244,15 @@ static void print_prefixes(FILE *out, const rc_run_result *r) {
     fprintf(out, "\n");
 }
 
+static void print_ttft_parts(FILE *out, const rc_run_result *r) {
+    char a[40], b[40], c[40], d[40];
+    fprintf(out, "mean TTFT: queue %s, prefill %s, transfer %s, first step %s\n",
+            rc_quantity_text(a, sizeof a, r->ttft_queue_s, RC_SECONDS),
+            rc_quantity_text(b, sizeof b, r->ttft_prefill_s, RC_SECONDS),
+            rc_quantity_text(c, sizeof c, r->ttft_transfer_s, RC_SECONDS),
+            rc_quantity_text(d, sizeof d, r->ttft_first_step_s, RC_SECONDS));
+}
+
 static void print_head(FILE *out, const rc_run_result *r) {
     char a[40], b[40];
     if (r->pools_count)
@@ -261,6 +275,8 @@ static void print_head(FILE *out, const rc_run_result *r) {
     fprintf(out, "; %.1f running on average\n", r->concurrency_mean);
     if (r->keeps_prefixes)
         print_prefixes(out, r);
+    if (r->hands_over)
+        print_ttft_parts(out, r);
     if (r->drafts > 0)
         fprintf(out, "speculation: %s; a step brings %.3g tokens a sequence\n", r->speculation.text, r->step_tokens);
     if (!r->stationary)

@@ -176,6 +176,28 @@ static void fill_latencies(const rc_metrics *m, const rc_scenario *s, const rc_r
     free(values);
 }
 
+/* Parts of the mean time to the first token, over the completed requests. */
+static void split_ttft(const rc_request *requests, size_t count, rc_run_result *r) {
+    double completed = 0, queue = 0, prefill = 0, transfer = 0, first_step = 0;
+    for (size_t i = 0; i < count; i++) {
+        const rc_request *q = &requests[i];
+        if (q->finish == RC_NEVER)
+            continue;
+        bool handed = q->prompt_done != RC_NEVER;
+        rc_time computed = handed ? q->prompt_done : q->first_token, there = handed ? q->arrived : q->first_token;
+        completed++;
+        queue += seconds_between(q->arrival, q->admitted);
+        prefill += seconds_between(q->admitted, computed);
+        transfer += seconds_between(computed, there);
+        first_step += seconds_between(there, q->first_token);
+        r->hands_over = r->hands_over || handed;
+    }
+    r->ttft_queue_s = completed > 0 ? queue / completed : NAN;
+    r->ttft_prefill_s = completed > 0 ? prefill / completed : NAN;
+    r->ttft_transfer_s = completed > 0 ? transfer / completed : NAN;
+    r->ttft_first_step_s = completed > 0 ? first_step / completed : NAN;
+}
+
 static void fill_breakdown(const rc_metrics *m, double available_s, double *breakdown) {
     static const rc_breakdown of[RC_WHERE_COUNT] = {[RC_HBM] = RC_TIME_HBM,
                                                     [RC_COMPUTE] = RC_TIME_COMPUTE,
@@ -216,6 +238,7 @@ void rc_metrics_finish(const rc_metrics *m, const rc_scenario *s, const rc_reque
     r->concurrency_mean = end_s > 0 ? m->recorder.running_s / end_s : 0;
     rc_recorder_finish(&m->recorder, &r->timeline);
     fill_latencies(m, s, requests, count, r);
+    split_ttft(requests, count, r);
     r->interactivity_tokens_per_s = 1 / r->tpot_s.mean;
     r->goodput_per_s = end_s > 0 ? good_requests(s, requests, count) / end_s : 0;
     double side_by_side = 0; /* micro-batches of stages too */

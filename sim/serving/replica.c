@@ -22,6 +22,7 @@ void rc_replica_init(rc_replica *r, uint32_t index, const rc_scenario *s, const 
                      const rc_policy *policy, rc_kv_memory *memory, rc_block block, rc_metrics *metrics,
                      rc_request **requests, rc_frontend *frontend, bool stepwise, rc_arena *arena) {
     *r = (rc_replica){.index = index,
+                      .role = s->role,
                       .scenario = s,
                       .plan = plan,
                       .policy = policy,
@@ -51,13 +52,15 @@ void rc_replica_free(rc_replica *r) {
     free(r->decoding);
     free(r->joined);
     free(r->finished);
+    free(r->arrived);
+    free(r->handed);
     free(r->fixed);
     free(r->train);
     rc_random_free(r->acceptance);
 }
 
 bool rc_replica_can_hold(const rc_replica *r, const rc_request *request) {
-    uint64_t tokens = (uint64_t)request->input_tokens + request->output_tokens;
+    uint64_t tokens = (uint64_t)request->input_tokens + (r->role == RC_POOL_PREFILL ? 0 : request->output_tokens);
     double allowed = fmin(r->scenario->engine.max_context, r->scenario->model.max_context);
     uint64_t rank_total =
         r->pool.memory->total / (uint64_t)r->scenario->parallel.dp; /* a request lies on one DP rank */
@@ -65,7 +68,7 @@ bool rc_replica_can_hold(const rc_replica *r, const rc_request *request) {
 }
 
 double rc_replica_load(const rc_replica *r) {
-    return (double)(r->arriving + r->waiting_count + r->prefilling_count + r->decoding_count);
+    return (double)(r->arriving + r->waiting_count + r->prefilling_count + r->decoding_count + r->expected);
 }
 
 /* ---------- queue */
@@ -125,7 +128,7 @@ static bool has_room(const rc_replica *r, const rc_request *request, const rc_pr
 }
 
 static bool may_run_more(const rc_replica *r) {
-    return r->waiting_count > 0 && (double)(r->prefilling_count + r->decoding_count) < r->max_running;
+    return r->waiting_count > 0 && (double)(r->prefilling_count + r->decoding_count + r->reserved) < r->max_running;
 }
 
 /* There is room for the first waiting request. */
@@ -485,15 +488,70 @@ static void begin_stretch(rc_replica *r, rc_time horizon) {
     set_end(r, seconds);
 }
 
-bool rc_replica_shorten(rc_replica *r, rc_time now) {
-    if (!is_decoding(r) || r->stretch_steps <= 1 || !admissible(r))
-        return false;
-    double before = r->stretch_steps, until = r->intake.opens > r->step ? (double)(r->intake.opens - r->step) : 1;
+/* Ends the stretch with the step that `now` falls in, at the earliest after `until` steps; true where that is sooner. */
+static bool cut_stretch(rc_replica *r, rc_time now, double until) {
+    double before = r->stretch_steps;
     double steps = fmin(fmax(rc_stretch_find(&r->stretch, before, rc_seconds_of(now - r->began)), until), before);
     while (set_end(r, rc_stretch_sum_s(&r->stretch, steps, NULL)) < now && steps < before)
         steps++; /* the sum was rounded to a picosecond before the arrival */
     r->stretch_steps = steps;
     return steps < before;
+}
+
+bool rc_replica_shorten(rc_replica *r, rc_time now) {
+    if (!is_decoding(r) || r->stretch_steps <= 1 || !admissible(r))
+        return false;
+    return cut_stretch(r, now, r->intake.opens > r->step ? (double)(r->intake.opens - r->step) : 1);
+}
+
+/* ---------- caches from another replica */
+
+bool rc_replica_pause(rc_replica *r, rc_time now) {
+    return is_decoding(r) && !r->in_stages && r->stretch_steps > 1 && cut_stretch(r, now, 1);
+}
+
+bool rc_replica_reserve(rc_replica *r, uint32_t index) {
+    if (r->busy && !r->in_stages) /* blocks of the steps under way are not taken yet */
+        return false;
+    uint64_t tokens =
+        request_of(r, index)->input_tokens - 1; /* its first step writes the last one of the prompt anew */
+    double running = (double)(r->prefilling_count + r->decoding_count + r->reserved);
+    if (running >= r->max_running ||
+        rc_kv_blocks(&r->pool, tokens) + r->decoding_count > rc_kv_available(r->pool.memory))
+        return false;
+    rc_kv_take(&r->pool, tokens);
+    r->reserved++;
+    return true;
+}
+
+bool rc_replica_arrive(rc_replica *r, uint32_t index, rc_time now) {
+    r->arrived = rc_grow(r->arrived, r->arrived_count, &r->arrived_capacity, sizeof *r->arrived);
+    r->arrived[r->arrived_count++] = index;
+    request_of(r, index)->arrived = now;
+    return rc_replica_pause(r, now);
+}
+
+static void join_arrived(rc_replica *r) {
+    for (size_t i = 0; i < r->arrived_count; i++) {
+        request_of(r, r->arrived[i])->admission = r->admissions++;
+        begin_decoding(r, r->arrived[i]);
+    }
+    r->reserved -= r->arrived_count;
+    r->expected -= r->arrived_count;
+    r->arrived_count = 0;
+}
+
+/* The prompt is computed for another replica: its caches stay until they have gone. */
+static void hand_over(rc_replica *r, uint32_t index) {
+    r->handed = rc_grow(r->handed, r->handed_count, &r->handed_capacity, sizeof *r->handed);
+    r->handed[r->handed_count++] = index;
+    r->holding++;
+}
+
+void rc_replica_let_go(rc_replica *r, uint32_t index) {
+    uint64_t prompt = rc_request_prompt(request_of(r, index));
+    release(r, request_of(r, index), prompt, prompt);
+    r->holding--;
 }
 
 /* Between the beginning and the end of a single step: its work, and in a pipeline what it waited for stages. */
@@ -506,8 +564,13 @@ static void count_gaps(rc_replica *r, double first_step_s, double last_step_s) {
     rc_histogram *itl = &r->metrics->itl;
     rc_time first_end = r->began + rc_time_of(first_step_s);
     double sequences = r->stretch.sequences, old = sequences - (double)r->joined_count;
-    for (size_t i = 0; i < r->joined_count; i++)
-        rc_histogram_add(itl, rc_seconds_of(first_end - request_of(r, r->joined[i])->last_token), 1);
+    for (size_t i = 0; i < r->joined_count; i++) {
+        rc_request *request = request_of(r, r->joined[i]);
+        if (request->first_token == RC_NEVER) /* its prompt was computed elsewhere */
+            request->first_token = first_end;
+        else
+            rc_histogram_add(itl, rc_seconds_of(first_end - request->last_token), 1);
+    }
     if (old > 0)
         rc_histogram_add(itl, rc_seconds_of(first_end - r->last_decode), old);
     if (r->stretch_steps > 1)
@@ -647,6 +710,10 @@ static void end_prefill(rc_replica *r, uint32_t index) {
     rc_request *request = request_of(r, index);
     uint64_t prompt = rc_request_prompt(request);
     share_prompt(r, request, prompt);
+    if (r->role == RC_POOL_PREFILL) {
+        hand_over(r, index);
+        return;
+    }
     if (request->produced > 0) /* computed again after a preemption */
         rc_histogram_add(&r->metrics->itl, rc_seconds_of(r->ends - request->last_token), 1);
     request->produced++;
@@ -702,6 +769,7 @@ bool rc_replica_begin(rc_replica *r, rc_time now, rc_time horizon) {
     r->began = now;
     r->chunks_tokens = r->loading_s = 0;
     r->train_count = 0;
+    join_arrived(r);
     /* Running requests come before new ones: a step in which they could not all write a token preempts first. */
     while (r->decoding_count + r->prefilling_count > 1 && steps_with_room(r, 1) == 0)
         preempt_last(r);
@@ -730,7 +798,7 @@ void rc_replica_left_stages(rc_replica *r, rc_time now, const double link_s[2]) 
 }
 
 void rc_replica_end(rc_replica *r) {
-    r->finished_count = 0;
+    r->finished_count = r->handed_count = 0;
     if (r->chunks_tokens > 0)
         end_step(r);
     else

@@ -35,6 +35,7 @@ typedef struct rc_fixed_cost {
 } rc_fixed_cost;
 
 struct rc_replica {
+    int role;                            /* rc_pool_role */
     uint32_t index, copy, hardware_pool; /* copy: of the model, over all pools; micro-batches share one */
     const rc_scenario *scenario;
     const rc_step_plan *plan;
@@ -58,6 +59,12 @@ struct rc_replica {
     size_t prefilling_count, prefilling_capacity;
     rc_decoder *decoding; /* heap by finish_step */
     size_t decoding_count, decoding_capacity;
+    /* Where two pools share the work: requests that will write their answers here, not decoding yet; those with room set aside;
+     * those whose caches came and that join at the next step; and prompts that the last rc_replica_end computed for others. */
+    size_t expected, reserved;
+    uint32_t *arrived, *handed;
+    size_t arrived_count, arrived_capacity, handed_count, handed_capacity;
+    size_t holding;   /* prompts computed whose caches have not left */
     uint32_t *joined; /* requests that have not decoded since their first token */
     size_t joined_count, joined_capacity;
     uint64_t step;         /* decode steps done */
@@ -102,6 +109,15 @@ bool rc_replica_can_hold(const rc_replica *replica, const rc_request *request);
 /* A request comes at `now`. */
 void rc_replica_enqueue(rc_replica *replica, uint32_t request, rc_time now);
 double rc_replica_load(const rc_replica *replica); /* requests in the front end, waiting and running */
+
+/* Ends the stretch under way with the step that `now` falls in; true where that is sooner. */
+bool rc_replica_pause(rc_replica *replica, rc_time now);
+/* Sets room aside for the caches that another replica will send; false: there is none yet, or a stretch is under way. */
+bool rc_replica_reserve(rc_replica *replica, uint32_t request);
+/* The caches are there: the request joins after the step that `now` falls in.  True where that shortened the stretch. */
+bool rc_replica_arrive(rc_replica *replica, uint32_t request, rc_time now);
+/* The caches of a prompt that was computed for another replica have left. */
+void rc_replica_let_go(rc_replica *replica, uint32_t request);
 
 /* Plans and begins the next stretch at `now`; false where there is nothing to do.  It ends at replica->ends; in
  * stages that is not known yet. */

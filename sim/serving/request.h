@@ -24,10 +24,13 @@ typedef struct rc_request {
     uint32_t branch;       /* tokens to where others began alike and no state is saved; 0: nowhere */
     uint32_t node;         /* of the prefix cache: the end of what is shared */
     rc_session *session;   /* whose turn it is, and what its tokens are; NULL: nobody's */
+    uint32_t writer;       /* replica that writes the answer where another computes the prompt; UINT32_MAX: the same */
+    uint32_t flows;        /* parts of its caches on their way from the one to the other */
     uint64_t begin_step;   /* replica's decode step with which decoding began */
     uint64_t begin_tokens; /* what a sequence of the replica had got until then */
     uint64_t admission;    /* order of admission, for preemption: the last comes first */
     rc_time arrival, admitted, first_token, last_token, finish; /* RC_NEVER where it did not happen */
+    rc_time prompt_done, arrived; /* where two replicas share the work: computed by the one, caches at the other */
 } rc_request;
 
 #define RC_NEVER UINT64_MAX

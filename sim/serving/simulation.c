@@ -2,6 +2,7 @@
 #include "simulation.h"
 #include "arrivals.h"
 #include "event_queue.h"
+#include "handover.h"
 #include "host_weights.h"
 #include "memory.h"
 #include "pipeline.h"
@@ -19,6 +20,8 @@ typedef enum event_kind {
     EVENT_STAGE_DONE,
     EVENT_FLOWS_DONE,
     EVENT_HANDED_OFF,
+    EVENT_TRANSFERS_DONE,
+    EVENT_CACHES_ARRIVED,
     EVENT_RUN_END
 } event_kind;
 enum { PRIORITY_ARRIVAL, PRIORITY_READY, PRIORITY_STRETCH_END, PRIORITY_RUN_END };
@@ -42,7 +45,9 @@ typedef struct simulation {
     rc_request *requests;
     size_t requests_count, requests_capacity;
     rc_replica *replicas;
-    rc_fleet fleet; /* the same, as a router sees them */
+    rc_fleet readers,
+        writers;           /* the same, as a router sees them: where prompts are computed, where answers are written */
+    rc_handover *handover; /* NULL: at the same place */
     const rc_router *router;
     rc_event_handle *stretch_ends; /* of each replica */
     uint32_t *copies;              /* that each replica belongs to */
@@ -61,6 +66,9 @@ static uint32_t add_request(simulation *sim, const rc_asked *asked, rc_time arri
                                                       .output_tokens = asked->turn.output_tokens,
                                                       .arrival = arrival,
                                                       .node = RC_INDEX_NONE,
+                                                      .writer = UINT32_MAX,
+                                                      .prompt_done = RC_NEVER,
+                                                      .arrived = RC_NEVER,
                                                       .session = asked->session,
                                                       .admitted = RC_NEVER,
                                                       .first_token = RC_NEVER,
@@ -145,8 +153,23 @@ static void schedule_end(simulation *sim, rc_replica *replica) {
 }
 
 static void begin(simulation *sim, rc_replica *replica) {
-    if (rc_replica_begin(replica, rc_event_queue_now(sim->events), sim->horizon))
-        schedule_end(sim, replica);
+    rc_time now = rc_event_queue_now(sim->events);
+    if (!rc_replica_begin(replica, now, sim->horizon))
+        return;
+    if (sim->handover)
+        rc_handover_step_begins(sim->handover, replica, now);
+    schedule_end(sim, replica);
+}
+
+/* Requests whose prompts are computed and whose answers have not begun: of those with room set aside, the ones that are not at
+ * their first replica any more. */
+static double between_replicas(const simulation *sim) {
+    double between = 0;
+    for (size_t i = 0; i < sim->replicas_count && sim->handover; i++) {
+        const rc_replica *r = &sim->replicas[i];
+        between += r->role == RC_POOL_PREFILL ? -(double)(r->waiting_count + r->prefilling_count) : (double)r->reserved;
+    }
+    return between;
 }
 
 static void record(simulation *sim) {
@@ -159,6 +182,8 @@ static void record(simulation *sim) {
         before += (double)(r->pool.memory->total - r->available_before);
         total += (double)r->pool.memory->total;
     }
+    waiting += rc_handover_waiting(sim->handover);
+    running += between_replicas(sim);
     rc_recorder_advance(&sim->metrics->recorder, rc_seconds_of(rc_event_queue_now(sim->events)), before / total,
                         waiting, running, used / total);
     for (size_t i = 0; i < sim->replicas_count; i++)
@@ -184,28 +209,58 @@ static void lose(simulation *sim, uint32_t index) {
         ask_again(sim, back_off_s + rc_arrivals_think_s(&sim->arrivals));
 }
 
+/* The end of a stretch comes sooner. */
+static void move_end(simulation *sim, rc_replica *replica) {
+    rc_event_queue_cancel(sim->events, sim->stretch_ends[replica->index]);
+    schedule_end(sim, replica);
+}
+
+/* Where it is computed.  An idle replica begins when all arrivals of this moment are there. */
+static void queue_prompt(simulation *sim, uint32_t index) {
+    rc_replica *replica = &sim->replicas[sim->requests[index].replica];
+    rc_replica_enqueue(replica, index, rc_event_queue_now(sim->events));
+    if (replica->busy && rc_replica_shorten(replica, rc_event_queue_now(sim->events)))
+        move_end(sim, replica);
+}
+
 /* The request has passed the front end of its replica. */
 static void on_ready(simulation *sim, uint32_t index) {
-    rc_replica *replica = &sim->replicas[sim->requests[index].replica];
-    replica->arriving--;
-    rc_replica_enqueue(replica, index, rc_event_queue_now(sim->events));
-    if (!replica->busy)
-        return; /* begun when all arrivals of this moment are there */
-    if (rc_replica_shorten(replica, rc_event_queue_now(sim->events))) {
-        rc_event_queue_cancel(sim->events, sim->stretch_ends[replica->index]);
-        schedule_end(sim, replica);
+    rc_request *request = &sim->requests[index];
+    sim->replicas[request->replica].arriving--;
+    if (request->writer == UINT32_MAX) {
+        queue_prompt(sim, index);
+        return;
     }
+    rc_replica *writer = &sim->replicas[request->writer];
+    if (rc_handover_expect(sim->handover, index) && rc_replica_pause(writer, rc_event_queue_now(sim->events)))
+        move_end(sim, writer);
+}
+
+/* Requests that got room where their answers will be written. */
+static void queue_expected(simulation *sim) {
+    uint32_t index;
+    while (sim->handover && rc_handover_next(sim->handover, &index))
+        queue_prompt(sim, index);
+}
+
+static void on_caches_arrived(simulation *sim, uint32_t index) {
+    rc_replica *writer = &sim->replicas[sim->requests[index].writer];
+    if (rc_replica_arrive(writer, index, rc_event_queue_now(sim->events)))
+        move_end(sim, writer);
 }
 
 static void on_arrival(simulation *sim, uint32_t index) {
     if (!sim->closed)
         schedule_next(sim);
-    rc_replica *replica = sim->router->choose(&sim->fleet, &sim->requests[index]);
-    if (!replica) {
+    rc_replica *replica = sim->router->choose(&sim->readers, &sim->requests[index]),
+               *writer = sim->handover ? sim->router->choose(&sim->writers, &sim->requests[index]) : replica;
+    if (!replica || !writer) {
         lose(sim, index);
         return;
     }
     sim->requests[index].replica = replica->index;
+    if (sim->handover)
+        sim->requests[index].writer = writer->index;
     rc_time now = rc_event_queue_now(sim->events),
             ready = rc_frontend_pass(replica->frontend, &sim->requests[index], now);
     replica->arriving++;
@@ -217,6 +272,8 @@ static void on_arrival(simulation *sim, uint32_t index) {
 
 static void on_stretch_end(simulation *sim, rc_replica *replica) {
     rc_replica_end(replica);
+    for (size_t i = 0; i < replica->handed_count; i++)
+        rc_handover_prompt_done(sim->handover, replica->handed[i], rc_event_queue_now(sim->events));
     for (size_t i = 0; i < replica->finished_count; i++)
         go_on(sim, replica->finished[i]);
 }
@@ -244,8 +301,11 @@ static void handle(simulation *sim, rc_event event) {
     case EVENT_STAGE_DONE: on_stage_done(sim, event.subject); break;
     case EVENT_FLOWS_DONE: rc_pipelines_flows_done(sim->pools[event.subject].pipelines); break;
     case EVENT_HANDED_OFF: rc_pipelines_handed_off(pipelines_of(sim, event.subject), event.subject); break;
+    case EVENT_TRANSFERS_DONE: rc_handover_flows_done(sim->handover, rc_event_queue_now(sim->events)); break;
+    case EVENT_CACHES_ARRIVED: on_caches_arrived(sim, event.subject); break;
     case EVENT_RUN_END: break;
     }
+    queue_expected(sim);
     for (size_t i = 0; i < sim->pools_count; i++)
         if (sim->pools[i].pipelines && rc_pipelines_beyond_clock(sim->pools[i].pipelines))
             refuse_work_beyond_clock(sim);
@@ -323,7 +383,7 @@ static bool keeps_prefixes(const rc_scenario *s) {
 /* One for each copy of the model; NULL where nothing is kept. */
 static rc_prefix_cache *make_caches(simulation *sim, const rc_scenario *s, rc_kv_memory *memories, rc_block block,
                                     double state_bytes) {
-    if (!s->engine.prefix_cache)
+    if (!s->engine.prefix_cache || s->role == RC_POOL_DECODE) /* prefixes are of use where prompts are computed */
         return NULL;
     size_t copies = (size_t)s->parallel.replicas;
     rc_prefix_cache *caches = rc_arena_take(sim->arena, copies * sizeof *caches);
@@ -366,6 +426,15 @@ static void make_replicas_of(simulation *sim, uint32_t index, uint32_t first_cop
     }
 }
 
+/* All replicas but those of a role. */
+static rc_fleet fleet_of(const simulation *sim, int without) {
+    rc_fleet fleet = {.replicas = rc_arena_take(sim->arena, sim->replicas_count * sizeof *fleet.replicas)};
+    for (size_t i = 0; i < sim->replicas_count; i++)
+        if (sim->replicas[i].role != without)
+            fleet.replicas[fleet.count++] = &sim->replicas[i];
+    return fleet;
+}
+
 static void make_replicas(simulation *sim, bool stepwise) {
     uint32_t copy = 0;
     sim->replicas = rc_arena_take(sim->arena, sim->replicas_count * sizeof *sim->replicas);
@@ -375,7 +444,11 @@ static void make_replicas(simulation *sim, bool stepwise) {
         make_replicas_of(sim, (uint32_t)i, copy, stepwise);
         copy += (uint32_t)sim->pools[i].scenario->parallel.replicas;
     }
-    sim->fleet = (rc_fleet){.replicas = sim->replicas, .count = sim->replicas_count};
+    sim->readers = fleet_of(sim, RC_POOL_DECODE);
+    sim->writers = fleet_of(sim, RC_POOL_PREFILL);
+    sim->handover = rc_handover_new(
+        sim->scenario, &(rc_handover_events){sim->events, EVENT_TRANSFERS_DONE, EVENT_CACHES_ARRIVED, PRIORITY_READY},
+        sim->replicas, sim->replicas_count, &sim->requests);
 }
 
 /* Requests are kept in order of arrival for the reports; a closed load adds them as clients ask, thinking mixes them. */
@@ -397,7 +470,7 @@ static size_t drop_unasked(simulation *sim, rc_time end) {
 }
 
 static bool is_empty(const rc_replica *r) {
-    return r->arriving + r->waiting_count + r->prefilling_count + r->decoding_count == 0;
+    return r->arriving + r->waiting_count + r->prefilling_count + r->decoding_count + r->expected + r->holding == 0;
 }
 
 /* Blocks that were taken were given back: those of a copy once all its micro-batches are empty. */
@@ -423,8 +496,12 @@ static void fill_pools(const simulation *sim, size_t count, rc_run_result *r) {
             continue;
         rc_pool_result *p = &r->pools[sim->replicas[request->replica].hardware_pool];
         p->completed++;
-        p->output_tokens += request->output_tokens;
         p->input_tokens += request->input_tokens;
+        if (request->writer != UINT32_MAX) {
+            p = &r->pools[sim->replicas[request->writer].hardware_pool];
+            p->completed++;
+        }
+        p->output_tokens += request->output_tokens;
     }
 }
 
@@ -469,14 +546,18 @@ rc_status rc_simulate(const rc_scenario *s, bool stepwise, rc_run_result *result
         rc_metrics_finish(sim.metrics, s, sim.requests, count, sim.copies, rc_seconds_of(end), result);
         fill_pools(&sim, count, result);
         for (size_t i = 0; i < sim.replicas_count; i++) {
-            result->queued += (double)(sim.replicas[i].arriving + sim.replicas[i].waiting_count);
-            result->running += (double)(sim.replicas[i].prefilling_count + sim.replicas[i].decoding_count);
+            const rc_replica *replica = &sim.replicas[i];
+            result->queued += (double)(replica->arriving + replica->waiting_count);
+            result->running += (double)(replica->prefilling_count + replica->decoding_count);
         }
+        result->queued += rc_handover_waiting(sim.handover);
+        result->running += between_replicas(&sim);
         result->events = (double)rc_event_queue_handled(sim.events);
     }
     for (size_t i = 0; i < sim.requests_count; i++)
         rc_arrivals_give_up(&sim.arrivals, sim.requests[i].session);
     rc_arrivals_close(&sim.arrivals);
+    rc_handover_free(sim.handover);
     for (size_t i = 0; sim.replicas && i < sim.replicas_count; i++) {
         if (sim.replicas[i].cache)
             rc_prefix_cache_free(sim.replicas[i].cache);

@@ -104,6 +104,21 @@ static rc_scenario *open_pool(const rc_resolution *r, const rc_question *questio
     return opened;
 }
 
+/* Either all do everything, or some compute prompts and some write answers. */
+static bool check_roles(const rc_resolution *r, rc_scenario *const *pools, size_t count) {
+    rc_reader reader = {r->arena, r->problems, rc_resolution_file, r};
+    size_t of[3] = {0};
+    for (size_t i = 0; i < count; i++)
+        of[pools[i]->role]++;
+    if (of[RC_POOL_ANY] == count || (of[RC_POOL_ANY] == 0 && of[RC_POOL_PREFILL] > 0 && of[RC_POOL_DECODE] > 0))
+        return true;
+    char found[80];
+    snprintf(found, sizeof found, "%zu for prefill, %zu for decode, %zu for any", of[RC_POOL_PREFILL],
+             of[RC_POOL_DECODE], of[RC_POOL_ANY]);
+    return rc_complain(&reader, RC_BAD_VALUE, "pools", found, "all of role any, or some of prefill and some of decode",
+                       "the roles of the pools do not go together");
+}
+
 rc_scenario *rc_pools_open(rc_resolution *r, const rc_question *question, bool good) {
     const cJSON *pools = rc_json_get(r->root, "pools");
     if (!check_pools(r, pools))
@@ -115,6 +130,8 @@ rc_scenario *rc_pools_open(rc_resolution *r, const rc_question *question, bool g
         good = opened[i] && good;
     }
     if (!good)
+        return NULL;
+    if (!check_roles(r, opened, count))
         return NULL;
     rc_scenario *s = rc_arena_take(r->arena, sizeof *s);
     *s = *opened[0];

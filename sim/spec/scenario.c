@@ -34,6 +34,7 @@ typedef struct scenario_file {
     bool has_workload;
     int role;
     rc_speculation speculation;
+    rc_transfer transfer;
     const char *router;
     price_file price;
     const char **objectives;
@@ -157,6 +158,15 @@ RC_LOCAL_TABLE(
      "tokens of a prompt between saved recurrent states; 0: where prompts and answers end", .low = 0, .high = 1e9});
 #undef FIELD
 
+RC_LOCAL_TABLE(transfer_table, rc_transfer, "transfer", "How caches go from prefill to decode pools.",
+               {"bandwidth", RC_FIELD_QUANTITY, offsetof(rc_transfer, bytes_per_s),
+                "of a GPU; what the fabrics of the pools allow where left out", .absent = NAN, .unit = RC_BYTES_PER_S,
+                .positive = true},
+               {"latency", RC_FIELD_QUANTITY, offsetof(rc_transfer, latency_s),
+                "of a message; the fabrics' where left out", .absent = NAN, .unit = RC_SECONDS},
+               {"overlap", RC_FIELD_BOOL, offsetof(rc_transfer, overlap),
+                "layer by layer while the prompt is computed; else when it is done", .absent = 1});
+
 RC_LOCAL_TABLE(price_table, price_file, "price", "What a GPU costs.",
                {"book", RC_FIELD_TEXT, offsetof(price_file, book), "name of a price book"},
                {"usd_per_gpu_hour", RC_FIELD_QUANTITY, offsetof(price_file, usd_per_gpu_hour), "a price of your own",
@@ -177,6 +187,8 @@ RC_TABLE(rc_scenario_table, scenario_file, "scenario", "A question: a model on a
          {"engine", RC_FIELD_OBJECT, FIELD(engine), "engine settings", .table = &engine_table},
          {"workload", RC_FIELD_CUSTOM, FIELD(workload), "name, path or object of a load", .custom = read_workload,
           .custom_schema = "{\"type\":[\"string\",\"object\"]}"},
+         {"transfer", RC_FIELD_OBJECT, FIELD(transfer), "how caches go from prefill to decode pools",
+          .table = &transfer_table},
          {"router", RC_FIELD_TEXT, FIELD(router), "which replica a request goes to"},
          {"price", RC_FIELD_OBJECT, FIELD(price), "what a GPU costs", .table = &price_table},
          {"objectives", RC_FIELD_TEXTS, FIELD(objectives), "limits, as \"ttft:2s:p99\"",
@@ -465,6 +477,7 @@ static bool fill(rc_scenario *s, const scenario_file *file, rc_resolution *r, rc
     s->offload = file->offload;
     s->engine = file->engine;
     s->role = file->role;
+    s->transfer = file->transfer;
     s->router = file->router;
     s->speculation = file->speculation;
     s->has_workload = file->has_workload;
@@ -483,9 +496,6 @@ static bool fill(rc_scenario *s, const scenario_file *file, rc_resolution *r, rc
         good = rc_complain(reader, RC_BAD_VALUE, "engine.fused_experts", "true",
                            "a model with routed experts, dp and ep above 1; or false",
                            "only where tokens are sent to experts can one kernel send them and compute");
-    if (s->role != RC_POOL_ANY)
-        good = rc_complain(reader, RC_NOT_SUPPORTED, "role", rc_pool_role_names[s->role], "any, or no role",
-                           "this version does not split prefill and decode");
     good = rc_offload_finish(&s->offload, &s->hardware.host, s->model.layers_total, has_experts(&s->model), reader) &&
            good;
     good = find_price(reader, r, &file->price, s) && good;
@@ -576,6 +586,14 @@ rc_scenario *rc_scenario_open_one(rc_resolution *r, const rc_question *question,
     return good && rc_problems_count(r->problems) == before ? s : NULL;
 }
 
+/* Without pools there is one kind of hardware, and it does everything. */
+static bool has_no_role(const rc_scenario *s, rc_resolution *r) {
+    rc_reader reader = {r->arena, r->problems, rc_resolution_file, r};
+    return !s || s->role == RC_POOL_ANY ||
+           rc_complain(&reader, RC_BAD_VALUE, "role", rc_pool_role_names[s->role], "a list of pools, each with a role",
+                       "one kind of hardware does everything");
+}
+
 rc_scenario *rc_scenario_open(const rc_question *question, rc_problems *problems) {
     rc_arena *arena = rc_arena_new();
     rc_resolution r = {.arena = arena, .problems = problems};
@@ -583,6 +601,8 @@ rc_scenario *rc_scenario_open(const rc_question *question, rc_problems *problems
     rc_scenario *s = !r.root                        ? NULL
                      : rc_json_get(r.root, "pools") ? rc_pools_open(&r, question, good)
                                                     : rc_scenario_open_one(&r, question, good);
+    if (s && s->pools_count == 0)
+        good = has_no_role(s, &r) && good;
     cJSON_Delete(r.root);
     if (s && rc_problems_count(problems) == 0)
         return s;

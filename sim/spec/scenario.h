@@ -66,7 +66,14 @@ typedef struct rc_data_file {
     uint64_t hash;
 } rc_data_file;
 
-/* What the replicas of a pool do; so far all do everything. */
+/* How caches go from pools that compute prompts to pools that write answers. */
+typedef struct rc_transfer {
+    double bytes_per_s; /* of a GPU; NaN: what the pools' fabrics allow between them */
+    double latency_s;   /* of a message; NaN: the same */
+    bool overlap;       /* layer by layer while the prompt is computed; else when it is done */
+} rc_transfer;
+
+/* What the replicas of a pool do: everything; or only compute prompts; or only write answers. */
 typedef enum rc_pool_role { RC_POOL_ANY, RC_POOL_PREFILL, RC_POOL_DECODE } rc_pool_role;
 
 struct rc_scenario {
@@ -86,6 +93,7 @@ struct rc_scenario {
     rc_speculation speculation;
     bool has_workload;
     rc_workload workload;
+    rc_transfer transfer;
     const char *router;      /* NULL: the usual one */
     const char *price_book;  /* NULL: no price */
     double usd_per_gpu_hour; /* NaN: no price */

@@ -5,7 +5,7 @@
 
 static rc_replica *choose(rc_fleet *fleet, const rc_request *request) {
     for (size_t i = 0; i < fleet->count; i++) {
-        rc_replica *replica = &fleet->replicas[(fleet->turn + i) % fleet->count];
+        rc_replica *replica = fleet->replicas[(fleet->turn + i) % fleet->count];
         if (!rc_replica_can_hold(replica, request))
             continue;
         fleet->turn = (fleet->turn + i + 1) % fleet->count;

@@ -13,7 +13,7 @@ typedef struct rc_request rc_request;
 
 /* What a router sees. */
 typedef struct rc_fleet {
-    rc_replica *replicas;
+    rc_replica **replicas;
     size_t count;
     size_t turn; /* a router's own: whose turn it is */
 } rc_fleet;

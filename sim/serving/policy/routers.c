@@ -17,7 +17,7 @@ const rc_router *rc_router_find(const char *name) {
 rc_replica *rc_fleet_least(const rc_fleet *fleet, const rc_request *request, double (*of)(const rc_replica *)) {
     rc_replica *best = NULL;
     for (size_t i = 0; i < fleet->count; i++) {
-        rc_replica *replica = &fleet->replicas[i];
+        rc_replica *replica = fleet->replicas[i];
         bool less = !best || of(replica) < of(best);
         if (less && rc_replica_can_hold(replica, request))
             best = replica;
