@@ -105,7 +105,7 @@ static void add_drafts(const rc_step_plan *plan, const rc_load *load, rc_step_co
     }
 }
 
-void rc_step_fixed(const rc_step_plan *plan, const rc_load *of, rc_step_cost *cost) {
+static void price_fixed(const rc_step_plan *plan, const rc_load *of, rc_step_cost *cost) {
     rc_load load = rank_load(plan, of), all = with_drafts(plan, of);
     const rc_load *whole = &all;
     double unlike = whole->tokens - whole->decode_sequences * (plan->queries - plan->unlike);
@@ -142,6 +142,48 @@ void rc_step_fixed(const rc_step_plan *plan, const rc_load *of, rc_step_cost *co
     if (plan->draft)
         add_drafts(plan, of, cost);
     cost->lines[RC_FAMILY_HOST].seconds[RC_HOST] += plan->host_s;
+}
+
+static rc_load half_of(const rc_load *load) {
+    rc_load half = *load;
+    half.tokens /= 2;
+    half.logits /= 2;
+    half.decode_sequences /= 2;
+    half.prefill_tokens /= 2;
+    half.prefill_sequences /= 2;
+    half.prefill_past /= 2;
+    for (int r = 0; r < RC_REACHES_MAX; r++) {
+        half.decode_context[r] /= 2;
+        half.prefill_pairs[r] /= 2;
+    }
+    return half;
+}
+
+/* Two halves, the messages of each behind the work of the other. */
+static void price_two_batches(const rc_step_plan *plan, const rc_load *load, rc_step_cost *cost) {
+    double by_where[RC_WHERE_COUNT];
+    rc_load half = half_of(load);
+    rc_step_cost one;
+    price_fixed(plan, &half, &one);
+    *cost = one;
+    rc_step_cost_add(cost, &one);
+    rc_cost_line *messages = &cost->lines[RC_FAMILY_ALL_TO_ALL], *host = &cost->lines[RC_FAMILY_HOST];
+    host->seconds[RC_HOST] -= plan->host_s; /* once a step */
+    double sent = rc_line_seconds(messages), work = rc_step_seconds(cost, by_where) - sent - rc_line_seconds(host);
+    double hidden = plan->batch_overlap * fmin(sent, work);
+    for (int where = 0; where < RC_WHERE_COUNT && sent > 0; where++)
+        messages->seconds[where] *= 1 - hidden / sent;
+}
+
+void rc_step_fixed(const rc_step_plan *plan, const rc_load *load, rc_step_cost *cost) {
+    double by_where[RC_WHERE_COUNT];
+    rc_step_cost halves;
+    price_fixed(plan, load, cost);
+    if (!plan->two_batches)
+        return;
+    price_two_batches(plan, load, &halves);
+    if (rc_step_seconds(&halves, by_where) < rc_step_seconds(cost, by_where))
+        *cost = halves;
 }
 
 void rc_step_growing(const rc_step_plan *plan, double sequences, const double *context, bool captured,

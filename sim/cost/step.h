@@ -12,6 +12,10 @@
  * With speculation a decode step verifies `queries` tokens of each sequence at once and then passes the draft model for the
  * next ones.
  *
+ * With two-batch overlap a step's tokens are worked on in two halves: while one computes, the other's tokens are on their way to
+ * experts or back.  Both halves are priced as they are; of messages to experts and the rest of the work (decode attention not
+ * counted: it is priced apart) a share of the shorter disappears.  Engines do so where it is faster.
+ *
  * With DP attention each of the dp ranks works on its share of the tokens, rounded up to whole ones; routed experts see
  * them all.  Pipeline stages are passed one after the other.
  */
@@ -76,6 +80,8 @@ typedef struct rc_step_plan {
     double dp;
     double host_operations; /* that the host starts one by one for a step with prompts */
     double graph_tokens;    /* of the largest step with prompts that is captured all the same */
+    bool two_batches;       /* messages to experts of one half behind the work of the other */
+    double batch_overlap;   /* share of the shorter of both that disappears then */
     double host_s, launch_hidden, eager_launch_s, shared_overlap;
     double sheet_bytes_per_s, sheet_flops_per_s;
     rc_provenance provenance[RC_FAMILY_COUNT];

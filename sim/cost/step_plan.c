@@ -366,6 +366,8 @@ static rc_step_plan *plan_model(const rc_scenario *s, double weights_tp, bool is
     plan->eager_launch_s = step->eager_launch_s;
     plan->graph_tokens = s->engine.graph_tokens;
     plan->shared_overlap = step->shared_overlap;
+    plan->two_batches = s->engine.two_batch_overlap;
+    plan->batch_overlap = step->batch_overlap;
     plan->sheet_bytes_per_s = s->hardware.accelerator.memory_bytes_per_s;
     plan->sheet_flops_per_s = rc_peak_flops(&s->hardware.accelerator, RC_PEAK_FP4);
     reach_of(plan, INFINITY);

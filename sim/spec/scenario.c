@@ -146,6 +146,8 @@ RC_LOCAL_TABLE(
     {"whole_prompts", RC_FIELD_BOOL, FIELD(whole_prompts), "read a prompt in one step, never in chunks"},
     {"fused_experts", RC_FIELD_BOOL, FIELD(fused_experts),
      "one kernel sends tokens to experts, computes and brings results back (MegaMoE); with EP and DP"},
+    {"two_batch_overlap", RC_FIELD_BOOL, FIELD(two_batch_overlap),
+     "with EP and DP: a step in two halves, messages to experts of one behind the work of the other"},
     {"vision", RC_FIELD_BOOL, FIELD(vision), "load the vision tower"},
     {"prefix_cache", RC_FIELD_BOOL, FIELD(prefix_cache), "caches are kept for prompts that begin alike"},
     {"host_cache", RC_FIELD_QUANTITY, FIELD(host_cache_bytes),
@@ -496,6 +498,10 @@ static bool fill(rc_scenario *s, const scenario_file *file, rc_resolution *r, rc
         good = rc_complain(reader, RC_BAD_VALUE, "engine.fused_experts", "true",
                            "a model with routed experts, dp and ep above 1; or false",
                            "only where tokens are sent to experts can one kernel send them and compute");
+    if (s->engine.two_batch_overlap && !(has_experts(&s->model) && s->parallel.dp > 1))
+        good = rc_complain(reader, RC_BAD_VALUE, "engine.two_batch_overlap", "true",
+                           "a model with routed experts and dp above 1; or false",
+                           "where no tokens are sent to experts there is nothing to hide");
     good = rc_offload_finish(&s->offload, &s->hardware.host, s->model.layers_total, has_experts(&s->model), reader) &&
            good;
     good = find_price(reader, r, &file->price, s) && good;

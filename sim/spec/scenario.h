@@ -36,6 +36,7 @@ typedef struct rc_engine {
     double max_context;      /* longest request the engine admits, in tokens; infinite: as the model and the load say */
     int kv_format;           /* rc_format_id */
     bool fused_experts;      /* where tokens are sent to experts: one kernel sends, computes and brings back */
+    bool two_batch_overlap;  /* messages to experts of one half of a step behind the work of the other */
     bool vision;             /* load the vision tower too */
     bool prefix_cache;       /* caches of prompts and answers are kept for prompts that begin alike */
     double host_cache_bytes, remote_cache_bytes; /* of a GPU, for what the card has no room to keep; 0: none */

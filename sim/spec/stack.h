@@ -102,6 +102,7 @@ typedef struct rc_stack_step {
     double launch_hidden;  /* share of launches hidden in a captured decode step */
     double eager_launch_s; /* host time of an operation outside a captured graph: a step with prompts takes at least
                               that for all of them */
+    double batch_overlap;  /* with two-batch overlap: share of the shorter of messages to experts and work that disappears */
     double shared_overlap; /* share of the shared experts' time hidden behind the routed ones */
     int provenance;
     double samples;
