@@ -13,7 +13,7 @@
 #include <time.h>
 
 static const int64_t NS_PER_S = 1000000000;
-enum { NO_COLUMN = SIZE_MAX };
+static const size_t NO_COLUMN = SIZE_MAX;
 
 typedef struct reader {
     rc_csv *csv;
