@@ -552,9 +552,18 @@ rc_status rc_print_calibrate(FILE *out, const rc_calibrate_result *result, rc_fo
 rc_status rc_import(const char *config_file, const char *name, const char *out_file, FILE *out, rc_format format,
                     rc_problems *problems);
 
-/* Describes a trace file: rows, span, rate, lengths, what was skipped; with `out_file`, writes it in our own CSV. */
-rc_status rc_describe_trace(const char *file, const char *time_unit, const char *out_file, FILE *out, rc_format format,
-                            rc_problems *problems);
+/* A trace, or a load to be written down as one.  Pointers may be NULL where not said otherwise. */
+typedef struct rc_trace_question {
+    const char *name;      /* never NULL: a trace (file or name), a mix or a scenario (name or .json file) */
+    const char *time_unit; /* of a trace: "s", "ms", "us", "ns" where its column's name does not say */
+    const char *out_file;  /* written in our own CSV */
+    const char *const *settings; /* of a mix or a scenario: "workload.requests=100", "seed=2" */
+    size_t settings_count;
+} rc_trace_question;
+
+/* Describes a trace: rows, span, rate, lengths, what was skipped.  A mix, or the load of a scenario, becomes one first:
+ * with answers that take what they take at nominal speeds, as nobody serves them. */
+rc_status rc_describe_trace(const rc_trace_question *question, FILE *out, rc_format format, rc_problems *problems);
 
 /* Lists what there is of a kind: accelerators, fabrics, stacks, models, mixes, traces, scenarios, prices, policies. */
 rc_status rc_list(const char *kind, FILE *out, rc_format format, rc_problems *problems);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { RC_INDEX_NONE = UINT32_MAX };
+#define RC_INDEX_NONE UINT32_MAX /* no index */
 
 typedef struct rc_index_slot {
     uint64_t key;

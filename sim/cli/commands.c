@@ -147,7 +147,12 @@ static rc_status import(const rc_options *o, rc_problems *problems) {
 }
 
 static rc_status trace(const rc_options *o, rc_problems *problems) {
-    return rc_describe_trace(o->words[0], o->time_unit, o->out_file, stdout, o->format, problems);
+    rc_trace_question question = {.name = o->words[0],
+                                  .time_unit = o->time_unit,
+                                  .out_file = o->out_file,
+                                  .settings = (const char *const *)o->settings,
+                                  .settings_count = o->settings_count};
+    return rc_describe_trace(&question, stdout, o->format, problems);
 }
 
 static rc_status list_support(const rc_options *o, rc_problems *problems) {
@@ -235,8 +240,8 @@ const rc_command rc_commands[] = {
      import},
     {"trace",
      "what is in this trace?",
-     "rackcast trace FILE.csv [--unit ms] [--out OURS.csv]",
-     {"rackcast trace k3-chat-1000", "rackcast trace k3-chat-1000 --json"},
+     "rackcast trace FILE.csv | MIX | SCENARIO [--unit ms] [--set PATH=VALUE]... [--out OURS.csv]",
+     {"rackcast trace k3-chat-1000", "rackcast trace k3-agentic --set workload.requests=100"},
      1,
      1,
      trace},

@@ -43,11 +43,11 @@ typedef enum option_id {
 static const struct {
     const char *name, *value, *setting, *verbs, *doc;
 } table[OPTION_COUNT] = {
-    [OPTION_SET] = {"set", "PATH=VALUE", NULL, " run fit explain compare whatif ",
+    [OPTION_SET] = {"set", "PATH=VALUE", NULL, " run fit explain compare whatif trace ",
                     "change anything; VALUE is JSON or plain text, null removes"},
     [OPTION_VARY] = {"vary", "PATH=A,B,C", NULL, " whatif ",
                      "the values to try; x2 is twice what is there; several paths vary together"},
-    [OPTION_SEED] = {"seed", "N", "seed", " run compare whatif ", "seed of all random numbers"},
+    [OPTION_SEED] = {"seed", "N", "seed", " run compare whatif trace ", "seed of all random numbers"},
     [OPTION_JSON] = {"json", NULL, NULL, "", "the answer as JSON in SI units"},
     [OPTION_MARKDOWN] = {"markdown", NULL, NULL, " run fit explain compare whatif validate ", "tables as Markdown"},
     [OPTION_CSV] = {"csv", NULL, NULL, " run fit explain compare whatif list validate ", "tables as CSV"},

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * What is in a trace; and the trace in our own format. */
+ * What is in a trace, or in a load that is written down as one; and the trace in our own format. */
 #include "answer_json.h"
 #include "catalog.h"
 #include "histogram.h"
+#include "load_trace.h"
+#include "offered.h"
 #include "text.h"
 #include "trace_content.h"
 #include "whole_file.h"
@@ -96,26 +98,115 @@ static bool is_one_of(const char *word, const char *const *words, size_t count) 
     return false;
 }
 
-rc_status rc_describe_trace(const char *file, const char *time_unit, const char *out_file, FILE *out, rc_format format,
-                            rc_problems *problems) {
+/* ---------- opening */
+
+/* A JSON file of ours says what it is; JSON lines of a trace do not. */
+static bool is_load_file(const char *file) {
+    rc_problems *ignored = rc_problems_new();
+    cJSON *json = rc_text_ends(file, ".json") ? rc_json_load(file, ignored) : NULL;
+    bool ours = cJSON_IsObject(json) && (rc_json_get(json, "schema") || rc_json_get(json, "include"));
+    cJSON_Delete(json);
+    rc_problems_free(ignored);
+    return ours;
+}
+
+static bool is_mix(const char *file) {
+    rc_problems *ignored = rc_problems_new();
+    cJSON *json = rc_catalog_load(file, ignored);
+    bool mix = cJSON_IsObject(json) && rc_json_get(json, "arrival") != NULL;
+    cJSON_Delete(json);
+    rc_problems_free(ignored);
+    return mix;
+}
+
+/* What the question is about. */
+typedef struct subject {
+    const char *file; /* NULL: there is nothing of the name */
+    bool load;        /* a mix or a scenario; else a trace */
+    bool nominal;     /* a load with times that depend on answers */
+} subject;
+
+static subject find_subject(const char *name, rc_arena *arena) {
+    const char *file = rc_catalog_find(RC_CATALOG_TRACE, name, arena);
+    if (!file && access(name, F_OK) == 0)
+        file = name;
+    if (file)
+        return (subject){.file = file, .load = is_load_file(file)};
+    file = rc_catalog_find(RC_CATALOG_MIX, name, arena);
+    if (!file)
+        file = rc_catalog_find(RC_CATALOG_SCENARIO, name, arena);
+    return (subject){.file = file, .load = file != NULL};
+}
+
+/* A mix becomes the first setting. */
+static bool write_load(const rc_trace_question *q, subject *about, rc_arena *arena, rc_trace *trace,
+                       rc_problems *problems) {
+    const char **settings = rc_arena_take(arena, (q->settings_count + 1) * sizeof *settings);
+    size_t count = 0;
+    bool mix = is_mix(about->file);
+    if (mix)
+        settings[count++] = rc_arena_format(arena, "workload=%s", about->file);
+    for (size_t i = 0; i < q->settings_count; i++)
+        settings[count++] = q->settings[i];
+    rc_question question = {mix ? NULL : about->file, settings, count};
+    rc_offered offered;
+    if (!rc_offered_open(&question, arena, &offered, problems))
+        return false;
+    about->nominal = offered.workload.has_sessions || offered.workload.arrival.kind == RC_ARRIVAL_CLOSED;
+    return rc_load_trace(&offered.workload, (uint64_t)offered.seed, trace, problems);
+}
+
+static bool refuse(rc_problems *problems, const char *option, const char *found, const char *expected,
+                   const char *message) {
+    rc_problem_add(problems, RC_USAGE, "", option, 0, found, expected, "%s", message);
+    return false;
+}
+
+static bool check_options(const rc_trace_question *q, bool load, rc_problems *problems) {
     static const char *const units[] = {"s", "ms", "us", "ns"};
-    if (time_unit && !is_one_of(time_unit, units, 4))
-        return rc_problem_add(problems, RC_BAD_UNIT, "", "--unit", 0, time_unit, "s, ms, us or ns",
-                              "not a unit of time");
+    if (q->time_unit && !is_one_of(q->time_unit, units, 4))
+        rc_problem_add(problems, RC_BAD_UNIT, "", "--unit", 0, q->time_unit, "s, ms, us or ns", "not a unit of time");
+    else if (q->time_unit && load)
+        refuse(problems, "--unit", q->name, "a trace whose times are numbers", "a load has no column of times");
+    else if (q->settings_count && !load)
+        refuse(problems, "--set", q->settings[0], "no settings; or a mix or a scenario", "a trace cannot be changed");
+    return rc_problems_count(problems) == 0;
+}
+
+static bool get_trace(const rc_trace_question *q, subject *about, rc_arena *arena, rc_trace *trace,
+                      rc_problems *problems) {
+    *about = find_subject(q->name, arena);
+    if (!check_options(q, about->load, problems))
+        return false;
+    if (about->file)
+        return about->load ? write_load(q, about, arena, trace, problems)
+                           : rc_trace_read(about->file, q->time_unit, trace, problems);
+    rc_catalog_complain(RC_CATALOG_TRACE, q->name, "", "", arena, problems);
+    return false;
+}
+
+static void print_speeds(FILE *out) {
+    char prompt[40], answer[40];
+    fprintf(out, "times: as if an answer took 1 s for %s new tokens of its prompt and 1 s for %s of its own\n",
+            rc_count_text(prompt, sizeof prompt, RC_NOMINAL_PROMPT_TOKENS_PER_S),
+            rc_count_text(answer, sizeof answer, RC_NOMINAL_OUTPUT_TOKENS_PER_S));
+}
+
+rc_status rc_describe_trace(const rc_trace_question *question, FILE *out, rc_format format, rc_problems *problems) {
     rc_arena *arena = rc_arena_new();
-    char *found = rc_catalog_find(RC_CATALOG_TRACE, file, arena);
-    bool is_file = found || access(file, F_OK) == 0;
     rc_trace trace;
-    if (!is_file)
-        rc_catalog_complain(RC_CATALOG_TRACE, file, "", "", arena, problems);
-    else if (rc_trace_read(found ? found : file, time_unit, &trace, problems)) {
+    subject about;
+    if (get_trace(question, &about, arena, &trace, problems)) {
         rc_whole_file whole;
-        if (out_file && rc_whole_file_open(&whole, out_file, problems)) {
+        if (question->out_file && rc_whole_file_open(&whole, question->out_file, problems)) {
             rc_trace_write(whole.out, &trace);
             rc_whole_file_close(&whole, true, problems);
         }
-        if (rc_problems_count(problems) == 0)
-            print_trace(out, file, &trace, format);
+        if (rc_problems_count(problems) == 0) {
+            print_trace(out, question->name, &trace, format);
+            if (about.nominal && format != RC_JSON)
+                print_speeds(out);
+        }
         rc_trace_free(&trace);
     }
     rc_arena_free(arena);

@@ -52,3 +52,14 @@ uint64_t rc_content_tokens(const rc_content *c) {
         tokens += c->pieces[i].tokens;
     return tokens;
 }
+
+uint64_t rc_content_alike(const rc_content *a, const rc_content *b) {
+    uint64_t alike = 0;
+    for (size_t i = 0; i < a->count && i < b->count && a->pieces[i].id == b->pieces[i].id; i++) {
+        uint32_t left = a->pieces[i].tokens, right = b->pieces[i].tokens;
+        alike += left < right ? left : right;
+        if (left != right)
+            break;
+    }
+    return alike;
+}

@@ -37,4 +37,6 @@ void rc_content_add(rc_content *content, uint64_t id, uint32_t tokens);
 void rc_content_resize(rc_content *content, uint64_t tokens);
 void rc_content_copy(rc_content *to, const rc_content *from);
 uint64_t rc_content_tokens(const rc_content *content);
+/* Tokens that both begin with. */
+uint64_t rc_content_alike(const rc_content *a, const rc_content *b);
 #endif

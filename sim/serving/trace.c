@@ -13,7 +13,7 @@
 #include <time.h>
 
 static const int64_t NS_PER_S = 1000000000;
-enum { NO_COLUMN = SIZE_MAX };
+static const size_t NO_COLUMN = SIZE_MAX;
 
 typedef struct reader {
     rc_csv *csv;
@@ -127,6 +127,9 @@ static bool read_header(reader *r, const char *time_unit) {
     r->blocks_column = column_of(r, mooncake_column);
     r->session_column = first_column_of(r, session_names);
     r->cached_column = first_column_of(r, cached_names);
+    if (r->cached_column != NO_COLUMN && r->session_column == NO_COLUMN)
+        rc_note_add(r->problems, "%s: the column %s is not used: no column says whose session a request continues",
+                    r->file, rc_csv_cell(r->csv, r->cached_column));
     return good;
 }
 
@@ -369,6 +372,10 @@ void rc_trace_free(rc_trace *trace) {
 }
 
 static void write_blocks(FILE *out, const rc_trace *trace, const rc_trace_row *row) {
+    if (row->pieces == 0) { /* not told */
+        fprintf(out, ",");
+        return;
+    }
     fprintf(out, ",\"[");
     for (size_t i = 0; i + 1 < row->pieces; i++) /* the last is the answer's */
         fprintf(out, "%s%llu", i ? "," : "",

@@ -3,6 +3,7 @@
 #include "arena.h"
 #include "hash.h"
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +36,11 @@ static bool read_ids(const char *list, rc_content *content) {
         at += strspn(at, " ");
         if (!isdigit((unsigned char)*at))
             return false;
-        rc_content_add(content, rc_content_id(RC_CONTENT_TRACE, strtoull(at, &end, 10)), RC_TRACE_BLOCK_TOKENS);
+        errno = 0;
+        uint64_t id = strtoull(at, &end, 10);
+        if (errno)
+            return false;
+        rc_content_add(content, rc_content_id(RC_CONTENT_TRACE, id), RC_TRACE_BLOCK_TOKENS);
         at = end;
         if (*at != ',' && *at != ']')
             return false;
@@ -100,6 +105,8 @@ static bool read_repeats(const char *cell, const rc_trace_row *row, uint64_t sai
         return true;
     char *end;
     unsigned long long told = strtoull(cell, &end, 10);
+    if (strcmp(end, ".0") == 0) /* as programs write columns with empty cells */
+        end += 2;
     *repeats = (uint32_t)(told < said ? told : said);
     return isdigit((unsigned char)cell[0]) && *end == 0 && told <= row->input_tokens;
 }

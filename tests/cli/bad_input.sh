@@ -161,7 +161,7 @@ layouts() {
     refused "a fused kernel with nothing to fuse" 3 engine.fused_experts true "dp and ep" \
         explain k3-8xb300 --set engine.fused_experts=true
     refused "unknown router" 3 router round-robbin 'did you mean "round-robin"' run k3-nvl72 --set router=round-robbin
-    refused "a role without pools" 4 role prefill any run k3-8xb300 --set role=prefill
+    refused "a role without pools" 3 role prefill "list of pools" run k3-8xb300 --set role=prefill
     refused "stages that no link joins" 4 hardware h100-sxm-nvlink "outer level" run k3-8xb300 --set model=llama-3.1-8b \
         --set 'hardware={"accelerator":"h100-sxm","count":24,"fabric":"h100-sxm-nvlink"}' \
         --set 'parallel={"tp":2,"pp":3,"replicas":4}'
@@ -373,7 +373,7 @@ not_supported() {
     refused "a summary as long as the limit" 3 workload.sessions.compact_at "" more run k3-8xb300 --set 'workload.sessions={"turns": 3, "system_tokens": 900, "compact_at": 1000, "compact_to": 100}'
     refused "pools beside a rack" 3 hardware "pools beside it" "each pool" \
         run k3-8xb300 --set 'pools=[{"hardware": "8xb300"}]'
-    refused "a role that is not there yet" 4 'pools[0].role' prefill any run k3-8xb300 \
+    refused "prefill without decode" 3 pools "1 for prefill" "some of prefill and some of decode" run k3-8xb300 \
         --set hardware=null --set parallel=null --set 'pools=[{"role": "prefill", "hardware": "8xb300"}]'
     refused "misspelt key of a pool" 3 'pools[1].paralel' paralel 'did you mean "parallel"' run k3-8xb300 \
         --set hardware=null --set parallel=null --set 'pools=[{"hardware": "8xb300"}, {"paralel": {"tp": 8}}]'
@@ -423,6 +423,37 @@ bad_trace() { # NAME LINE FOUND EXPECTED FORMAT
         run llama70b-4xh100 --set 'workload={"arrival": {"kind": "trace", "file": "trace.csv"}}'
 }
 
+# What a trace says of its prompts' contents.
+bad_contents() {
+    turns="arrival_s,session,input_tokens,cached_tokens,output_tokens"
+    blocks="arrival_s,input_tokens,output_tokens,hash_ids"
+    bad_trace "more cached than the prompt has" 3 1201 "at most those of the prompt" "$turns\n0,a,900,0,80\n1,a,1200,1201,80\n"
+    bad_trace "negative cached tokens" 3 -5 "whole number" "$turns\n0,a,900,0,80\n1,a,1200,-5,80\n"
+    bad_trace "text as cached tokens" 2 most "whole number" "$turns\n0,a,900,most,80\n"
+    bad_trace "fraction of a cached token" 2 0.5 "whole number" "$turns\n0,a,900,0.5,80\n"
+    bad_trace "cached tokens 1e19" 2 1e19 "whole number" "$turns\n0,a,900,1e19,80\n"
+    bad_trace "blocks too few" 2 "1 ids for 900 tokens" 2 "$blocks\n0,900,80,[4]\n"
+    bad_trace "blocks too many" 3 "3 ids for 900 tokens" 2 "$blocks\n0,900,80,\"[4,5]\"\n1,900,80,\"[4,5,6]\"\n"
+    bad_trace "no list of blocks" 2 4 "[46, 47]" "$blocks\n0,500,80,4\n"
+    bad_trace "list of blocks that never ends" 2 "[4" "[46, 47]" "$blocks\n0,500,80,[4\n"
+    bad_trace "text as a block" 2 "[x]" "[46, 47]" "$blocks\n0,500,80,[x]\n"
+    bad_trace "block beyond 64 bits" 2 "[18446744073709551616]" "[46, 47]" "$blocks\n0,500,80,[18446744073709551616]\n"
+    bad_trace "blocks in JSON that are no list" 2 7 "[46, 47]" \
+        '{"arrival_s":0,"input_tokens":9,"output_tokens":2,"hash_ids":[7]}\n{"arrival_s":1,"input_tokens":9,"output_tokens":2,"hash_ids":7}\n'
+}
+
+# Loads that are to be written down as traces.
+bad_loads() {
+    refused "a load that is a trace already" 3 workload.arrival k3-chat-1000 "no trace" trace k3-chat-trace
+    refused "misspelt key of a mix" 3 workload.reqests reqests 'did you mean "requests"' trace k3-chat --set workload.reqests=5
+    refused "misspelt part of a load" 3 workloda workloda 'did you mean "workload"' trace k3-chat --set workloda.requests=5
+    refused "seed that is no number" 3 seed one "" trace k3-chat --seed one
+    refused "scenario without a load" 3 workload nothing load trace scenario.json
+    refused "settings of a trace" 2 --set workload.requests=5 "mix or a scenario" trace k3-chat-1000 --set workload.requests=5
+    refused "unit of a load" 2 --unit k3-chat trace trace k3-chat --unit s
+    refused "duration before the first request" 3 workload.duration "no request" duration trace k3-chat --set workload.duration=1us
+}
+
 traces() {
     header="arrival_s,input_tokens,output_tokens"
     row="0,10,20"
@@ -448,10 +479,13 @@ traces() {
     bad_trace "zero byte" 3 zero text "$header\n$row\n1,3\000,4\n"
     bad_trace "empty file" 1 empty header ""
     bad_trace "header only" 1 "" row "$header\n"
+    bad_contents
     bad_trace "UTF-16" 1 UTF-16 UTF-8 '\377\376a\000'
     printf "%s\n%s\n" "$header" "$row" | gzip | head -c 30 >cut.csv
     refused "damaged gzip" 3 cut.csv "" "" trace cut.csv
     printf "%s\n%s\n" "$header" "$row" >good.csv
+    jq 'del(.workload)' plain.json >scenario.json
+    bad_loads
     refused "unknown unit of time" "[23]" "" h ms trace good.csv --unit h
 }
 

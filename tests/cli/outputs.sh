@@ -198,6 +198,52 @@ trace_files() {
     verdict "rows without tokens are counted, not played"
 }
 
+# Traces that say what prompts repeat, written and read again.
+trace_contents() {
+    printf '%s\n' arrival_s,chat_id,prompt_tokens,prefix_tokens,completion_tokens 0,x,900,,80 1,y,700,,60 \
+        2,x,1200,,80 3,x,500,300,40 4,,800,,20 5,y,900,,10 >turns.csv
+    keep plain.json trace turns.csv --json --out ours.csv || because "exit code $code: $(head -n 1 err)"
+    holds plain.json '.sessions == 2 and .repeated_tokens == 980 + 300 + 760' || because "$(jq -c '[.sessions, .repeated_tokens]' plain.json)"
+    is "$(head -n 1 ours.csv)" arrival_s,session,input_tokens,cached_tokens,output_tokens header
+    is "$(cut -d , -f 4 ours.csv | sed 1d | paste -s -d ' ')" "0 0 980 300 0 760" "cached tokens"
+    keep back.json trace ours.csv --json --out again.csv
+    cmp -s plain.json back.json && cmp -s ours.csv again.csv || because "reads otherwise than it was written"
+    verdict "trace --out keeps what sessions say"
+    printf '%s\n' arrival_s,input_tokens,output_tokens,hash_ids '0,900,80,"[4, 5]"' 1,700,60, '2,1200,80,"[4, 5, 9]"' >blocks.csv
+    keep plain.json trace blocks.csv --json --out ours.csv || because "exit code $code: $(head -n 1 err)"
+    keep back.json trace ours.csv --json --out again.csv
+    cmp -s plain.json back.json && cmp -s ours.csv again.csv || because "reads otherwise than it was written"
+    verdict "trace --out keeps blocks, and rows without them"
+    printf 'arrival_s,input_tokens,cached_tokens,output_tokens\n0,900,100,80\n' >nobody.csv
+    ask trace nobody.csv
+    grep -q "cached_tokens is not used" err || because "no note"
+    verdict "cached tokens without a session are said not to count"
+}
+
+# The traces that ship are what the mixes make, byte by byte.
+trace_of_load() {
+    for mix in k3-chat k3-agentic; do
+        ask trace $mix --out made.csv
+        is "$code" 0 "exit code"
+        "$program" show $mix-1000 >shipped.csv
+        cmp -s made.csv shipped.csv || because "other bytes than the trace that ships"
+        verdict "trace $mix makes $mix-1000"
+    done
+    ask trace k3-chat --seed 2 --out other.csv
+    cmp -s other.csv shipped.csv && because "the same requests"
+    verdict "another seed makes another trace"
+    ask trace k3-8xb300 --set workload=k3-chat --out other.csv
+    ask trace k3-chat --out made.csv
+    cmp -s other.csv made.csv || because "other requests"
+    "$program" show k3-chat >load.json
+    ask trace load.json --out other.csv
+    cmp -s other.csv made.csv || because "other requests from its file"
+    verdict "a mix by its name, its file and in a scenario makes the same trace"
+    ask trace k3-agentic --json --set workload.requests=40
+    judged '.rows == 40 and .sessions >= 16' out
+    verdict "settings change a load before it is written down"
+}
+
 # A trace by its file, plain or gzipped, plays alike.
 trace_runs() {
     printf 'arrival_s,input_tokens,output_tokens\n0,100,20\n0.5,200,30\n1.25,300,10\n2,400,40\n' >four.csv
@@ -379,6 +425,8 @@ markdown
 log_lines
 words_for_people
 trace_files
+trace_contents
+trace_of_load
 trace_runs
 loads_that_change
 unwritable

@@ -51,6 +51,8 @@ builds() {
         --set 'workload.arrival={"kind": "daily", "rate": 4, "curve": [1, 4, 2], "period": "1min"}'
     two_builds "run with a jittered trace" run k3-chat-trace --json --set workload.arrival.jitter=1s
     two_builds "run with thinking clients" run k3-8xb300 --json --set workload.arrival.think_time=2s
+    two_builds "run of agents" run k3-agentic-8xb300 --json
+    two_builds "a load as a trace" trace k3-agentic --json
     two_builds "compare" compare k3-8xmi355x k3-16xb200 k3-8xb300 --json
 }
 
