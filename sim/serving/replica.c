@@ -120,6 +120,10 @@ static rc_prefix_match look_up(const rc_replica *r, const rc_request *request) {
     return rc_prefix_find(r->cache, &request->session->content, rc_request_prompt(request) - 1);
 }
 
+double rc_replica_finds(const rc_replica *r, const rc_request *request) {
+    return look_up(r, request).all.tokens;
+}
+
 /* One block that can be had is left for each running request, so that admitting never preempts at once. */
 static bool has_room(const rc_replica *r, const rc_request *request, const rc_prefix_hit *hit) {
     uint64_t found = hit->tokens / r->pool.block_tokens, loads = found - hit->device_blocks;

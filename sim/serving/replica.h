@@ -108,6 +108,7 @@ void rc_replica_free(rc_replica *replica);
 bool rc_replica_can_hold(const rc_replica *replica, const rc_request *request);
 /* A request comes at `now`. */
 void rc_replica_enqueue(rc_replica *replica, uint32_t request, rc_time now);
+double rc_replica_finds(const rc_replica *replica, const rc_request *request); /* tokens of its prompt in the cache */
 double rc_replica_load(const rc_replica *replica); /* requests in the front end, waiting and running */
 
 /* Ends the stretch under way with the step that `now` falls in; true where that is sooner. */

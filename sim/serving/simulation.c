@@ -259,6 +259,8 @@ static void on_arrival(simulation *sim, uint32_t index) {
         return;
     }
     sim->requests[index].replica = replica->index;
+    if (sim->requests[index].session)
+        sim->requests[index].session->replica = replica->index;
     if (sim->handover)
         sim->requests[index].writer = writer->index;
     rc_time now = rc_event_queue_now(sim->events),

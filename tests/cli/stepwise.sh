@@ -131,6 +131,20 @@ drafts() {
         --set 'speculation={"draft": "k3-dspark", "tokens": 7, "acceptance": "chat"}'
 }
 
+# Prompts in one pool, answers in another, with room and without.
+handovers() {
+    for room in 100000 2000000; do
+        for rate in 0.4 3; do
+            same "prefill and decode apart, $room tokens, $rate a second" --model kimi-k3 --set pools='[
+                {"role": "prefill", "hardware": {"accelerator": "b300", "count": 8, "fabric": "b300-roce-400", "stack": "sglang-b300"}, "parallel": {"tp": 8}},
+                {"role": "decode", "hardware": {"accelerator": "b300", "count": 16, "fabric": "b300-roce-400", "stack": "sglang-b300"},
+                 "parallel": {"tp": 8, "replicas": 2}, "engine": {"kv_tokens": '$room'}}]' \
+                --set workload='{"arrival": {"kind": "poisson", "rate": '$rate'}, "input_tokens": {"uniform": [500, 9000]},
+                "output_tokens": {"uniform": [20, 700]}, "requests": 200}'
+        done
+    done
+}
+
 blocks() {
     for block in 1 64; do
         same "blocks of $block" llama70b-4xh100 --set engine.kv_block_tokens=$block --set workload.requests=500
@@ -204,6 +218,7 @@ arrivals
 tiny_cache
 sessions
 drafts
+handovers
 blocks
 models
 limits

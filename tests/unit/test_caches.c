@@ -295,6 +295,28 @@ START_TEST(more_room_never_finds_less) {
 }
 END_TEST
 
+/* Four replicas, sessions that come back: who stays finds again, and who is sent about does not. */
+START_TEST(routers_find_sessions_again) {
+    static const char load[] =
+        "workload={\"arrival\":{\"kind\":\"closed\",\"clients\":30},\"sessions\":{\"turns\":8,\"context_tokens\":8000,"
+        "\"pause\":\"2s\"},\"input_tokens\":{\"uniform\":[200,800]},\"output_tokens\":{\"uniform\":[50,150]},\"requests\":600}";
+    static const char *const routers[] = {"router=session-sticky", "router=prefix-aware", "router=fewest-requests",
+                                          "router=round-robin"};
+    double found[4];
+    for (size_t i = 0; i < 4; i++) {
+        rc_run_result *r = run_of("llama70b-4xh100", SETTINGS(load, routers[i], "hardware.count=16", "parallel.replicas=4",
+                                                              "engine.prefix_cache=true"));
+        found[i] = r->found_tokens / r->prompt_tokens;
+        ck_assert_double_eq(r->completed, 600);
+        rc_run_result_free(r);
+    }
+    ck_assert_double_gt(found[0], 0.8);
+    close_to(found[1], found[0], 0.03);
+    ck_assert_double_lt(found[2], found[0]);
+    ck_assert_double_lt(found[3], found[0]);
+}
+END_TEST
+
 int main(void) {
     const TTest *const tree[] = {a_map_finds_what_was_added_and_not_removed,
                                         a_prefix_is_found_up_to_its_last_whole_block,
@@ -306,7 +328,7 @@ int main(void) {
                                         with_room_for_all_nothing_is_missed,
                                         NULL};
     const TTest *const runs[] = {turns_find_what_was_said_before, a_summary_replaces_what_was_said,
-                                        more_room_never_finds_less, NULL};
+                                        more_room_never_finds_less, routers_find_sessions_again, NULL};
     Suite *suite = suite_create("caches");
     add_tests(suite, "tree", tree);
     add_tests(suite, "runs", runs);

@@ -26,7 +26,7 @@ typedef struct rc_router {
 
 const rc_router *rc_router_find(const char *name); /* NULL: no such router; of no name: the usual one */
 extern const rc_router *const rc_routers[];        /* ends with NULL; the first is the usual one */
-extern const rc_router rc_fewest_requests, rc_shortest_queue, rc_round_robin;
+extern const rc_router rc_fewest_requests, rc_shortest_queue, rc_round_robin, rc_session_sticky, rc_prefix_aware;
 /* The first of the replicas that can hold a request with the least of something; NULL: none can. */
 rc_replica *rc_fleet_least(const rc_fleet *fleet, const rc_request *request, double (*of)(const rc_replica *replica));
 #endif

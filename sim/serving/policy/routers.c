@@ -3,7 +3,8 @@
 #include "replica.h"
 #include <string.h>
 
-const rc_router *const rc_routers[] = {&rc_fewest_requests, &rc_shortest_queue, &rc_round_robin, NULL};
+const rc_router *const rc_routers[] = {&rc_fewest_requests, &rc_shortest_queue, &rc_round_robin,
+                                       &rc_session_sticky,  &rc_prefix_aware,   NULL};
 
 const rc_router *rc_router_find(const char *name) {
     if (!name)
